@@ -1,0 +1,3 @@
+//! From any ELF to an edition of the archive. Knows no terminal and no network.
+
+mod disasm;

@@ -1,0 +1,175 @@
+//! `archive.current/1` and `archive.index/1`: the only documents that ever change.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{BuildId, EditionId, Name, Sha256Digest, limits, to_canonical};
+
+/// `<build-id>/current.json`: the editions of a build, the current one first. It stays under
+/// [`limits::INDEX_PAGE`]; an `add` that would pass that is refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct Current {
+    /// The build.
+    pub build_id: BuildId,
+    /// SHA-256 of the canonical bytes of this document without this member.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub check: Option<Sha256Digest>,
+    /// The editions, the current one first, then by rank. Empty once all are removed.
+    pub editions: Vec<CurrentEdition>,
+    /// The file that the build is, where several claim its id: the first added, until `promote` says another.
+    pub file: Sha256Digest,
+    /// `archive.current/1`.
+    pub schema: String,
+    /// Editions that were removed.
+    pub tombstones: Vec<Tombstone>,
+}
+
+/// What `current.json` says of one edition: enough for the catalogue and for every answer's provenance.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct CurrentEdition {
+    /// `inputs` of other derivations that gave the same `content`.
+    pub also: Vec<Sha256Digest>,
+    /// The manifest's `content`.
+    pub content: Sha256Digest,
+    /// The derivation version.
+    pub derivation: u32,
+    /// How many diagnostics it has.
+    pub diagnostics: u64,
+    /// Its name.
+    pub edition: EditionId,
+    /// SHA-256 of the ELF.
+    pub file: Sha256Digest,
+    /// How many functions it has.
+    pub functions: u64,
+    /// Whether DWARF was read.
+    pub has_dwarf: bool,
+    /// The manifest's `inputs`.
+    pub inputs: Sha256Digest,
+    /// The machine's name.
+    pub machine: String,
+    /// The file's name.
+    pub name: Name,
+    /// The package it came in: `name version architecture`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub package: Option<String>,
+    /// One line that says where every claim of this edition comes from. Answers quote it.
+    pub provenance: String,
+    /// How many rows it has.
+    pub rows: u64,
+    /// How many of them have a source line.
+    pub rows_with_line: u64,
+    /// `DT_SONAME`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub soname: Option<Name>,
+    /// How many source files are published.
+    pub sources: u64,
+}
+
+impl CurrentEdition {
+    /// What makes one edition of a file better than another: the greatest is current.
+    #[must_use]
+    pub fn rank(&self) -> impl Ord + use<'_> {
+        (self.has_dwarf, self.sources, self.rows_with_line, self.derivation, &self.edition)
+    }
+}
+
+/// An edition that was removed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct Tombstone {
+    /// Its name.
+    pub edition: EditionId,
+    /// Why, in the words of who removed it; at most [`limits::REASON`] bytes.
+    pub reason: String,
+}
+
+impl Current {
+    /// Sorts the editions (the current one first) and sets the check digest: do this after every change.
+    pub fn seal(&mut self) {
+        let file = self.file;
+        self.editions.sort_by(|a, b| (b.file == file, b.rank()).cmp(&(a.file == file, a.rank())));
+        self.tombstones.sort();
+        self.check = Some(self.digest());
+    }
+
+    /// Whether nothing in it was changed since it was sealed.
+    #[must_use]
+    pub fn is_sealed(&self) -> bool {
+        self.check == Some(self.digest())
+    }
+
+    /// The current edition: the best one of `file`. A build whose current file has no edition left has none.
+    #[must_use]
+    pub fn edition(&self) -> Option<&CurrentEdition> {
+        self.editions.first().filter(|first| first.file == self.file)
+    }
+
+    fn digest(&self) -> Sha256Digest {
+        Sha256Digest::of(&to_canonical(&Self { check: None, ..self.clone() }))
+    }
+}
+
+/// `index.json`: the catalogue. While it stays under [`limits::INDEX_PAGE`] the builds stand in it; else they stand in
+/// pages `index/id/<prefix>.json`, see [`IndexPage`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct Index {
+    /// The builds, by name and then id, while they fit.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub builds: Option<Vec<IndexEntry>>,
+    /// `archive.index/1`.
+    pub schema: String,
+    /// How many builds there are.
+    pub total: u64,
+}
+
+/// `index/<by>/<prefix>.json`: the builds whose key's SHA-256 starts with the hex digits `<prefix>`. `<by>` is `id`,
+/// `name`, `soname` or `package`; the key is the text that is asked for (a package's name without version). The root's
+/// prefix is empty and its file is `index/<by>/root.json`. A page that would pass [`limits::INDEX_PAGE`] has no builds but says
+/// which digits follow. One key with more builds than a page holds goes on in pages of the whole digest,
+/// `<64 digits>.<n>.json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct IndexPage {
+    /// The builds, by key and then id.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub builds: Option<Vec<IndexEntry>>,
+    /// How many numbered pages follow, on the first of one key.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pages: Option<u64>,
+    /// `archive.index/1`.
+    pub schema: String,
+    /// The hex digits after which pages follow.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub split: Option<String>,
+}
+
+/// What the catalogue says of a build: its current edition.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct IndexEntry {
+    /// The build.
+    pub build_id: BuildId,
+    /// Its current edition.
+    pub edition: EditionId,
+    /// How many functions it has.
+    pub functions: u64,
+    /// The machine's name.
+    pub machine: String,
+    /// The file's name.
+    pub name: Name,
+    /// The package it came in.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub package: Option<String>,
+    /// How many rows it has.
+    pub rows: u64,
+    /// How many of them have a source line.
+    pub rows_with_line: u64,
+    /// `DT_SONAME`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub soname: Option<Name>,
+}
+
+/// Longest provenance line, in bytes.
+pub const PROVENANCE: usize = limits::NAME;
