@@ -64,7 +64,7 @@ pub struct LookupPage<R = Record> {
     /// The index it belongs to.
     pub index: String,
     /// Its records, on a leaf.
-    #[serde(skip_serializing_if = "Option::is_none", default = "none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub leaf: Option<Vec<R>>,
     /// `archive.lookup/1`.
     pub schema: String,
@@ -204,10 +204,6 @@ pub struct TrigramEntry(pub String, pub Vec<u64>);
 #[must_use]
 pub fn string_digest(text: &[u8]) -> Sha256Digest {
     Sha256Digest::of(text)
-}
-
-fn none<R>() -> Option<Vec<R>> {
-    None
 }
 
 macro_rules! records {
