@@ -1,3 +1,25 @@
 //! From any ELF to an edition of the archive. Knows no terminal and no network.
 
+mod add;
+pub mod archive;
+mod bodies;
+mod demangle;
+mod diagnostics;
 mod disasm;
+mod edition;
+mod elf;
+mod error;
+mod input;
+mod landings;
+mod limits;
+mod names;
+mod progress;
+mod resolve;
+mod slots;
+mod strings;
+mod tell;
+mod write;
+
+pub use add::{AddError, AddOptions, Added, Outcome, Report, add, build_id_of};
+pub use error::InputError;
+pub use progress::Progress;

@@ -127,8 +127,8 @@ pub struct Index {
 /// `index/<by>/<prefix>.json`: the builds whose key's SHA-256 starts with the hex digits `<prefix>`. `<by>` is `id`,
 /// `name`, `soname` or `package`; the key is the text that is asked for (a package's name without version). The root's
 /// prefix is empty and its file is `index/<by>/root.json`. A page that would pass [`limits::INDEX_PAGE`] has no builds but says
-/// which digits follow. One key with more builds than a page holds goes on in pages of the whole digest,
-/// `<64 digits>.<n>.json`.
+/// which digits follow. Where all builds of a page have one key and don't fit, it goes on in `<prefix>.<n>.json`, from 1.
+/// A tree without builds has no root.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct IndexPage {

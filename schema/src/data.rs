@@ -28,11 +28,10 @@ pub enum DataKind {
     String,
     /// What an OBJECT symbol names.
     Object,
-    /// What a TLS symbol names: the address is an offset in the thread's block.
-    Tls,
-    /// Consecutive slots that the dynamic linker fills with addresses of functions, strings, objects or imports.
+    /// Consecutive slots, one or more, that the dynamic linker fills with addresses. Slots inside an object are the
+    /// object's entries instead.
     Table,
-    /// A place that code refers to and nothing names.
+    /// A place that code refers to and that is none of the others: unnamed data, or code whose address is taken.
     Place,
 }
 
@@ -73,9 +72,20 @@ pub struct DataItem {
     /// Its size in bytes, a string's NUL left out; none where nothing says it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub size: Option<u64>,
+    /// The slots of tables that hold its address, at most [`DataItem::SLOTS`].
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub slots: Vec<Address>,
+    /// How many slots hold its address.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub slots_total: u64,
     /// The text of a string; over [`crate::limits::STRING`] bytes a prefix, its length and digest.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub text: Option<Name>,
+}
+
+impl DataItem {
+    /// Most slots that an item lists.
+    pub const SLOTS: usize = 100;
 }
 
 /// A row that refers to an item.

@@ -18,6 +18,9 @@ pub struct FunctionPage {
     pub head: Option<Head>,
     /// The body.
     pub key: FunctionKey,
+    /// Further names of the body, where they don't fit the head.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub names: Vec<FunctionName>,
     /// This page's number, from 0.
     pub page: u32,
     /// How many pages the body has.
@@ -53,8 +56,10 @@ pub struct Head {
     /// Where a linker stub leads.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub leads: Option<EdgeTarget>,
-    /// Its names, the one that listings show first.
+    /// Its names, the one that listings show first; those that don't fit here stand on the next pages.
     pub names: Vec<FunctionName>,
+    /// How many names it has in all.
+    pub names_total: u32,
     /// The other bodies of the same subprogram (`.cold`).
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub parts: Vec<FunctionKey>,

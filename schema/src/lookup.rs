@@ -15,7 +15,9 @@
 //! | `string` | [`StringEntry`] | sort key of the text, then address |
 //! | `name_trigram`, `string_trigram` | [`TrigramEntry`] | trigram, first leaf |
 //!
-//! The sort key of a text is [`crate::Name::sort_key`]; all text keys compare by their bytes. A trigram is three
+//! The keys in tables are: of `address` and `data` an [`Address`], compared as one; of `digest` the digest; of `import`,
+//! `name` and `string` the sort key of the text, [`crate::Name::sort_key`]; of the trigram indices the trigram. All but addresses
+//! compare by their bytes. A trigram is three
 //! consecutive bytes of a text after ASCII letters are lowered, written as six hex digits. Its entry lists the leaves of
 //! the other index that have it, as numbers counted from that index's first leaf. Where the other index is a leaf in the root it has
 //! no trigrams.
@@ -126,8 +128,10 @@ pub enum NamedKind {
     Function,
     /// A body, by the demangled form of its name.
     Demangled,
-    /// An object or thread-local.
+    /// An object.
     Data,
+    /// A thread-local object: its address is an offset in the thread's block.
+    Tls,
     /// An imported symbol, which has no address here.
     Import,
 }
@@ -181,6 +185,11 @@ pub struct ImportEntry {
     /// Whether it may stay unresolved.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub weak: bool,
+}
+
+impl ImportEntry {
+    /// Most slots in one entry.
+    pub const SLOTS: usize = 8;
 }
 
 /// A string by its text.

@@ -4,6 +4,9 @@
 //! is one more file and one more line in [`family_of`].
 
 mod aarch64;
+pub(crate) mod decode;
+#[cfg(test)]
+mod testing;
 mod x86_64;
 
 use capstone::Capstone;
@@ -14,6 +17,11 @@ pub(crate) trait Family: Sync {
     /// The name of the decoder's mode, as `archive.meta/1` states it.
     fn name(&self) -> &'static str;
 
+    /// The syntax of operands: `att`, or `default` where the machine has one.
+    fn syntax(&self) -> &'static str {
+        "default"
+    }
+
     /// A decoder for this machine, printing the syntax that objdump and gdb print by default.
     fn decoder(&self) -> capstone::CsResult<Capstone>;
 
@@ -22,11 +30,28 @@ pub(crate) trait Family: Sync {
 
     /// What each unit of a body does. `units` are contiguous and in order, `code` is the body's bytes, `address` its
     /// first byte's address. One [`Facts`] a unit, in the same order.
-    fn facts(&self, units: &[Unit], code: &[u8], address: u64) -> Vec<Facts>;
+    ///
+    /// `landings` are the addresses in the body at which control may arrive otherwise than by its own direct branches:
+    /// jumps from other bodies (a `.cold` part that jumps back), landing pads of its exception table, further entries;
+    /// in any order, others may be among them. What a register holds is told only as far as they leave it proven.
+    /// `None` where they aren't all known: then only what no landing could change is told.
+    fn facts(&self, units: &[Unit], code: &[u8], address: u64, landings: Option<&[u64]>) -> Vec<Facts>;
 
     /// The entries of a linker's stub section (`.plt`, `.plt.sec`, `.plt.got`, `.iplt`), in order and contiguous: their
     /// sizes add up to `bytes.len()`. `entry_size` is the section's `sh_entsize`, 0 where it says nothing.
     fn stubs(&self, bytes: &[u8], address: u64, entry_size: u64) -> Vec<Stub>;
+
+    /// Reports the target of everything in `code` that may be a direct call, wherever units start: at least all that
+    /// are. For finding the few bodies that are worth decoding to see whether it is one.
+    fn scan_calls(&self, code: &[u8], address: u64, found: &mut dyn FnMut(u64)) {
+        let _ = (code, address, found);
+    }
+
+    /// Reports the targets of all direct branches in `code`, for machines whose facts depend on landings; others report
+    /// nothing.
+    fn scan_landings(&self, code: &[u8], address: u64, found: &mut dyn FnMut(u64)) {
+        let _ = (code, address, found);
+    }
 
     /// How a relocation of a relocatable file fills the field that it covers.
     fn relocation(&self, r_type: u32) -> Fill;
@@ -37,7 +62,7 @@ pub(crate) trait Family: Sync {
 
 /// The family of an ELF machine, or `None` where this version has no decoder for it.
 pub(crate) fn family_of(machine: u16, is_64: bool, big_endian: bool) -> Option<&'static dyn Family> {
-    match (machine, is_64, big_endian) {
+    match (elf::Machine(machine), is_64, big_endian) {
         (elf::EM_X86_64, true, false) => Some(&x86_64::X86_64),
         (elf::EM_AARCH64, true, false) => Some(&aarch64::AArch64),
         _ => None,

@@ -1,0 +1,87 @@
+//! Deleting what nothing refers to.
+
+use std::{fs, fs::File, io, path::Path};
+
+use elfscope_schema::{BuildId, EditionId};
+
+use super::{Archive, ArchiveError, files, index, stage};
+
+/// What was deleted, and what wasn't.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Collected {
+    /// Folders that were deleted, by path from the archive's root, and how many bytes their files had.
+    pub deleted: Vec<(String, u64)>,
+    /// Builds whose pointers are damaged: nothing of them was deleted, and the catalogue leaves them out.
+    pub left_out: Vec<BuildId>,
+}
+
+impl Archive {
+    /// Deletes the stages of writers that died, editions that no pointer names and the folders of builds that have nothing
+    /// left, and derives the catalogue again. Needs no room on the disk for what it deletes.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn gc(&self) -> Result<Collected, ArchiveError> {
+        let _held = self.lock()?;
+        let mut deleted = delete_dead_stages(self)?;
+        for entry in files::list(self.root())? {
+            let Ok(build) = entry.name.parse::<BuildId>() else { continue };
+            if !entry.is_folder {
+                continue;
+            }
+            let named = match self.current(&build) {
+                Ok(current) => current.map(|current| current.editions),
+                // Damaged: `index::rebuild` says which.
+                Err(ArchiveError::Damaged { .. }) => continue,
+                Err(error) => return Err(error),
+            };
+            let folder = self.build_path(&build);
+            for inside in files::list(&folder)? {
+                let Ok(edition) = inside.name.parse::<EditionId>() else { continue };
+                let is_named = named.iter().flatten().any(|told| told.edition == edition);
+                if inside.is_folder && !is_named {
+                    let path = folder.join(&inside.name);
+                    let bytes = size(&path);
+                    files::delete_folder(&path)?;
+                    deleted.push((format!("{build}/{edition}"), bytes));
+                }
+            }
+            // Only succeeds where it is empty.
+            if named.is_none() && fs::remove_dir(&folder).is_ok() {
+                deleted.push((build.to_string(), 0));
+            }
+        }
+        let left_out = index::rebuild(self)?;
+        Ok(Collected { deleted, left_out })
+    }
+}
+
+/// Deletes the stages whose writers are gone. Only for who holds the lock alone.
+pub(super) fn delete_dead_stages(archive: &Archive) -> Result<Vec<(String, u64)>, ArchiveError> {
+    let mut deleted = Vec::new();
+    for entry in files::list(&archive.temp())? {
+        let folder = archive.temp().join(&entry.name);
+        // A stage is made under the archive's lock, so one without a lock of its own is half deleted.
+        let is_dead = entry.is_folder
+            && match File::open(folder.join(stage::LOCK)) {
+                Ok(lock) => lock.try_lock().is_ok(),
+                Err(error) => error.kind() == io::ErrorKind::NotFound,
+            };
+        if is_dead {
+            let bytes = size(&folder);
+            files::delete_folder(&folder)?;
+            deleted.push((format!("{}/{}", super::store::TEMP, entry.name), bytes));
+        }
+    }
+    Ok(deleted)
+}
+
+/// How many bytes the files in a folder have, as far as they can be read.
+fn size(folder: &Path) -> u64 {
+    let Ok(entries) = files::list(folder) else { return 0 };
+    let sizes = entries.iter().map(|entry| {
+        let path = folder.join(&entry.name);
+        if entry.is_folder { size(&path) } else { path.symlink_metadata().map_or(0, |file| file.len()) }
+    });
+    sizes.sum()
+}

@@ -1,0 +1,26 @@
+//! Every limit of reading an input, by name. Sizes in bytes.
+
+/// Largest input that is read, in bytes: beyond any ELF that a linker makes today.
+pub(crate) const FILE: u64 = 16 << 30;
+/// Most diagnostics of one code that an edition holds one by one; the rest are counted in the last.
+pub(crate) const DIAGNOSTICS_A_CODE: usize = 100;
+/// Most symbols that are read of one table.
+pub(crate) const SYMBOLS: usize = 16 << 20;
+/// Most relocations that are read of one file.
+pub(crate) const RELOCATIONS: usize = 32 << 20;
+/// Most names of one body that are kept: no linker folds more functions into one than this.
+pub(crate) const NAMES_A_BODY: usize = 2000;
+/// Longest mangled name that is demangled.
+pub(crate) const DEMANGLE: usize = 4096;
+/// Longest run of bytes that is read as one string.
+pub(crate) const STRING: usize = 64 << 10;
+/// Fewest bytes of a string that nothing refers to.
+pub(crate) const STRING_FOUND: usize = 4;
+/// Most bytes of all strings that nothing refers to in one file.
+pub(crate) const STRINGS_TOTAL: usize = 256 << 20;
+/// Most bodies that one claimed size is said to run into.
+pub(crate) const RUNS_INTO: usize = 16;
+/// Files in one folder that `add` walks.
+pub(crate) const FOLDER_FILES: usize = 1_000_000;
+/// How deep `add` walks into a folder.
+pub(crate) const FOLDER_DEPTH: usize = 64;

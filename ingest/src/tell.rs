@@ -1,0 +1,360 @@
+//! One body, told: its rows, its edges, what it refers to, its digests, as pages.
+
+mod digest;
+mod pages;
+mod relocated;
+
+use elfscope_schema::{
+    Address, BodyDigest, BodyKind, Digests, Edge, EdgeClass, EdgeKind, Notes, Referent, ReferentKind, Row,
+};
+
+use crate::{
+    bodies::Body,
+    disasm::{Facts, Family, Flow, Target, Unit, decode::Decoder},
+    landings::Landings,
+    resolve::{Resolved, Resolver},
+};
+pub(crate) use pages::Page;
+use relocated::Relocated;
+
+/// What a body gave.
+pub(crate) struct Told {
+    /// Its pages.
+    pub(crate) pages: Vec<Page>,
+    /// Where its edges lead.
+    pub(crate) calls: Vec<CallSite>,
+    /// What its rows refer to.
+    pub(crate) refs: Vec<RefSite>,
+    /// Rows.
+    pub(crate) rows: u64,
+    /// Rows that the decoder doesn't know.
+    pub(crate) undecoded: u64,
+    /// Edges by class.
+    pub(crate) edges: Vec<EdgeClass>,
+    /// Its digests.
+    pub(crate) digests: Option<Digests>,
+}
+
+/// One edge, as callers need it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallSite {
+    /// The body that it leads to.
+    pub(crate) body: Option<u32>,
+    /// The symbol that it leads to.
+    pub(crate) import: Option<u32>,
+    /// Offset of its row.
+    pub(crate) row: u32,
+    /// How far inside the target it lands.
+    pub(crate) offset: u64,
+    /// Its class.
+    pub(crate) class: Class,
+    /// How control leaves.
+    pub(crate) kind: EdgeKind,
+    /// Whether control may also go on.
+    pub(crate) conditional: bool,
+}
+
+/// The classes that have callers, small enough to keep millions of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    Direct,
+    Tail,
+    Import,
+    Ifunc,
+    IntoBody,
+}
+
+impl Class {
+    fn of(class: &EdgeClass) -> Option<Self> {
+        match class {
+            EdgeClass::Direct => Some(Self::Direct),
+            EdgeClass::Tail => Some(Self::Tail),
+            EdgeClass::Import => Some(Self::Import),
+            EdgeClass::Ifunc => Some(Self::Ifunc),
+            EdgeClass::IntoBody => Some(Self::IntoBody),
+            _ => None,
+        }
+    }
+
+    /// As documents tell it.
+    pub(crate) fn document(self) -> EdgeClass {
+        match self {
+            Self::Direct => EdgeClass::Direct,
+            Self::Tail => EdgeClass::Tail,
+            Self::Import => EdgeClass::Import,
+            Self::Ifunc => EdgeClass::Ifunc,
+            Self::IntoBody => EdgeClass::IntoBody,
+        }
+    }
+}
+
+/// One reference of a row to data, or to code whose address it takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RefSite {
+    /// What it refers to.
+    pub(crate) to: Address,
+    /// Offset of its row.
+    pub(crate) row: u32,
+    /// Whether it makes the address itself.
+    pub(crate) taken: bool,
+}
+
+/// What telling a body needs beside its decoder.
+pub(crate) struct Teller<'a, 'elf, 'data> {
+    /// What is known of the file.
+    pub(crate) resolver: &'a Resolver<'elf, 'data>,
+    /// The machine.
+    pub(crate) family: Option<&'static dyn Family>,
+    /// Places at which control may arrive.
+    pub(crate) landings: &'a Landings,
+}
+
+/// A row that is being told.
+struct Telling<'a> {
+    unit: Unit,
+    facts: Facts,
+    relocated: Option<Relocated<'a>>,
+}
+
+impl Teller<'_, '_, '_> {
+    /// Tells one body. `decoder` is none where the machine has none; then the body has no rows.
+    pub(crate) fn tell(&self, index: u32, decoder: Option<&mut Decoder>) -> Told {
+        let body = &self.resolver.bodies.all()[index as usize];
+        let (Some(decoder), Some(family)) = (decoder, self.family) else {
+            let pages = pages::write(self.resolver, index, &[], &[], None);
+            return Told { pages, calls: Vec::new(), refs: Vec::new(), rows: 0, undecoded: 0, edges: Vec::new(), digests: None };
+        };
+        let code = self.code_of(body);
+        decoder.decode(code, body.start.offset);
+        let units = decoder.units();
+        let landings = self.landings.find_in(body);
+        let facts = family.facts(units, code, body.start.offset, landings.as_deref());
+
+        let is_code = body.kind != BodyKind::Gap;
+        let mut rows = Vec::with_capacity(units.len());
+        let mut edges = Vec::new();
+        let mut calls = Vec::new();
+        let mut refs = Vec::new();
+        let mut digest = digest::Builder::new(code);
+        for (position, (unit, facts)) in units.iter().zip(&facts).enumerate() {
+            let telling = Telling { unit: *unit, facts: *facts, relocated: self.relocated(body, family, unit) };
+            let resolved = if is_code { self.edges_of(index, &telling, &mut edges, &mut calls) } else { None };
+            let to = if is_code { self.referent_of(body, &telling, resolved.as_ref(), &mut refs) } else { None };
+            digest.add(self.resolver, index, &telling, resolved.as_ref());
+            let (mnemonic, operands) = decoder.text(position);
+            let relocations = telling.relocated.map(|relocated| relocated.documents).unwrap_or_default();
+            rows.push(Row {
+                offset: unit.offset,
+                bytes: code[unit.offset as usize..][..usize::from(unit.size)].to_vec(),
+                mnemonic: mnemonic.to_owned(),
+                operands: operands.to_owned(),
+                notes: Notes { relocations, to },
+            });
+        }
+        if body.kind == BodyKind::Function || body.kind == BodyKind::Ifunc {
+            self.fall_through(index, units, &facts, decoder, &mut edges, &mut calls);
+        }
+        let digests = digest.finish();
+        Told {
+            pages: pages::write(self.resolver, index, &rows, &edges, Some(&digests)),
+            calls,
+            refs,
+            rows: rows.len() as u64,
+            undecoded: units.iter().filter(|unit| !unit.decoded).count() as u64,
+            edges: edges.into_iter().map(|edge| edge.class).collect(),
+            digests: Some(digests),
+        }
+    }
+
+    fn code_of(&self, body: &Body) -> &[u8] {
+        let region = &self.resolver.elf.image.regions()[body.region as usize];
+        let from = (body.start.offset - region.start.offset) as usize;
+        &region.data[from..from + body.size as usize]
+    }
+
+    /// The edge that a unit makes, if any, and what it resolves to.
+    fn edges_of(
+        &self,
+        from: u32,
+        telling: &Telling<'_>,
+        edges: &mut Vec<Edge>,
+        calls: &mut Vec<CallSite>,
+    ) -> Option<Resolved> {
+        let (kind, target, conditional) = match telling.facts.flow {
+            Flow::Call(target) => (EdgeKind::Call, target, false),
+            Flow::Jump { target, conditional } => (EdgeKind::Jump, target, conditional),
+            Flow::Next | Flow::Return | Flow::Stop => return None,
+        };
+        let section = self.resolver.bodies.all()[from as usize].start.section;
+        let (symbol, distance) = telling.relocated.as_ref().map_or((None, 0), |relocated| (relocated.symbol, relocated.distance));
+        let resolved = match (target, symbol) {
+            (Target::Address(_) | Target::Slot(_), Some(symbol)) => {
+                Some(self.resolver.by_relocation(from, kind, symbol, distance)?)
+            }
+            (Target::Address(address), None) => {
+                Some(self.resolver.control(from, kind, Address { section, offset: address })?)
+            }
+            (Target::Slot(slot), None) => self.resolver.through_slot(from, kind, Address { section, offset: slot }),
+            (Target::Computed { .. }, _) => None,
+        };
+        let switch = kind == EdgeKind::Jump && matches!(target, Target::Computed { switch: true });
+        self.push_edge(telling.unit.offset, kind, conditional, switch, resolved.clone(), edges, calls);
+        resolved
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one edge is this much")]
+    fn push_edge(
+        &self,
+        row: u32,
+        kind: EdgeKind,
+        conditional: bool,
+        switch: bool,
+        resolved: Option<Resolved>,
+        edges: &mut Vec<Edge>,
+        calls: &mut Vec<CallSite>,
+    ) {
+        let Some(resolved) = resolved else {
+            edges.push(Edge { class: EdgeClass::Indirect, conditional, kind, row, switch, target: None });
+            return;
+        };
+        if let Some(class) = Class::of(&resolved.class) {
+            let offset = resolved.target.as_ref().and_then(|target| target.offset).unwrap_or(0);
+            let (body, import) = (resolved.body, resolved.import);
+            calls.push(CallSite { body, import, row, offset, class, kind, conditional });
+        }
+        edges.push(Edge { class: resolved.class, conditional, kind, row, switch, target: resolved.target });
+    }
+
+    /// What a unit's operand refers to.
+    fn referent_of(
+        &self,
+        body: &Body,
+        telling: &Telling<'_>,
+        resolved: Option<&Resolved>,
+        refs: &mut Vec<RefSite>,
+    ) -> Option<Referent> {
+        let section = body.start.section;
+        let row = telling.unit.offset;
+        if let Some(resolved) = resolved {
+            return self.referent_of_edge(resolved);
+        }
+        if let Some(relocated) = telling.relocated.as_ref().filter(|relocated| relocated.refers) {
+            let taken = telling.facts.refer.is_none_or(|refer| refer.taken);
+            let symbol = &self.resolver.elf.symbols[relocated.symbol? as usize];
+            let place = self.resolver.place_of(symbol).map(|place| place.plus(relocated.distance as u64));
+            return match place {
+                Some(place) => {
+                    refs.push(RefSite { to: place, row, taken });
+                    Some(self.resolver.referent(place, taken))
+                }
+                None => Some(self.resolver.imported(symbol)),
+            };
+        }
+        if telling.relocated.is_some() {
+            return None;
+        }
+        let refer = telling.facts.refer?;
+        let to = Address { section, offset: refer.address };
+        // An address that is no place of the file (a null-based table, a distance): nothing to refer to.
+        self.resolver.elf.image.find_region(to)?;
+        refs.push(RefSite { to, row, taken: refer.taken });
+        Some(self.resolver.referent(to, refer.taken))
+    }
+
+    fn referent_of_edge(&self, resolved: &Resolved) -> Option<Referent> {
+        let target = resolved.target.as_ref()?;
+        let kind = match resolved.class {
+            EdgeClass::Import => ReferentKind::Import,
+            EdgeClass::Ifunc => ReferentKind::Ifunc,
+            EdgeClass::InternalUnresolved => {
+                let section = self.resolver.elf.image.find_region(target.address?)?.name?;
+                return Some(Referent {
+                    address: target.address,
+                    cut: false,
+                    kind: ReferentKind::Data,
+                    name: Some(elfscope_schema::Name::from_bytes(section)),
+                    offset: None,
+                    text: None,
+                    version: None,
+                });
+            }
+            _ => ReferentKind::Function,
+        };
+        Some(Referent {
+            address: target.address.or_else(|| target.stub.map(|stub| stub.address)).or(target.slot),
+            cut: false,
+            kind,
+            name: target.names.first().cloned(),
+            offset: target.offset,
+            text: None,
+            version: target.version.clone(),
+        })
+    }
+
+    /// The edge of a body whose last row goes on into what follows. A call at the end never does: compilers end a
+    /// function with a call that doesn't return.
+    fn fall_through(
+        &self,
+        index: u32,
+        units: &[Unit],
+        facts: &[Facts],
+        decoder: &Decoder,
+        edges: &mut Vec<Edge>,
+        calls: &mut Vec<CallSite>,
+    ) {
+        let body = &self.resolver.bodies.all()[index as usize];
+        let (Some(unit), Some(last)) = (units.last(), facts.last()) else { return };
+        let goes_on = matches!(last.flow, Flow::Next | Flow::Jump { conditional: true, .. });
+        if !goes_on || !unit.decoded || !is_reached(body, units, facts, decoder) {
+            return;
+        }
+        let end = body.end();
+        let follows = self.resolver.bodies.all().get(index as usize + 1).filter(|next| next.start == end);
+        let Some(follows) = follows.filter(|next| next.region == body.region) else { return };
+        if follows.kind == BodyKind::Stub && follows.leads.is_some() {
+            return;
+        }
+        if let Some(mut resolved) = self.resolver.control(index, EdgeKind::Fallthrough, end) {
+            if resolved.class == EdgeClass::Ifunc {
+                resolved.class = EdgeClass::Tail;
+            }
+            self.push_edge(unit.offset, EdgeKind::Fallthrough, false, false, Some(resolved), edges, calls);
+        }
+    }
+}
+
+/// Whether control can reach the last unit from the one before: padding after a return or jump is not reached. Where an
+/// indirect jump may go anywhere, all but padding counts as reached.
+fn is_reached(body: &Body, units: &[Unit], facts: &[Facts], decoder: &Decoder) -> bool {
+    let start = body.start.offset;
+    let mut landings: Vec<u64> = Vec::new();
+    let mut anywhere = false;
+    for facts in facts {
+        match facts.flow {
+            Flow::Jump { target: Target::Address(target), .. } => landings.push(target.wrapping_sub(start)),
+            Flow::Jump { target: Target::Computed { .. }, .. } => anywhere = true,
+            _ => {}
+        }
+    }
+    landings.sort_unstable();
+    let ends = |facts: &Facts| {
+        matches!(facts.flow, Flow::Return | Flow::Stop | Flow::Jump { conditional: false, .. })
+    };
+    let after = facts.iter().rposition(ends).map_or(0, |last| last + 1);
+    after == 0
+        || (after..units.len()).any(|position| {
+            let landed = landings.binary_search(&u64::from(units[position].offset)).is_ok();
+            let (mnemonic, operands) = decoder.text(position);
+            landed || (anywhere && !is_padding(mnemonic, operands))
+        })
+}
+
+fn is_padding(mnemonic: &str, operands: &str) -> bool {
+    mnemonic.starts_with("nop") || mnemonic.contains(" nop") || (mnemonic == "xchgw" && operands == "%ax, %ax")
+}
+
+/// The first 16 bytes of a finished hash.
+fn truncated(hash: impl sha2::Digest<OutputSize = sha2::digest::consts::U32>) -> BodyDigest {
+    let whole: [u8; 32] = hash.finalize().into();
+    BodyDigest::truncated(&whole)
+}

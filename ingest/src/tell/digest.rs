@@ -1,0 +1,138 @@
+//! The digests of a body: algorithm 1 of [`Digests`].
+
+use std::fmt::Write as _;
+
+use elfscope_schema::{Address, BodyKind, Digests, EdgeClass, Name};
+use sha2::{Digest as _, Sha256};
+
+use super::{Telling, truncated};
+use crate::{
+    bodies::Body,
+    disasm::Points,
+    elf::Symbol,
+    resolve::{Resolved, Resolver},
+    slots::Content,
+    strings,
+};
+
+/// Collects what the fields of a body refer to.
+pub(super) struct Builder {
+    masked: Vec<u8>,
+    lines: String,
+    unknown: u32,
+}
+
+impl Builder {
+    pub(super) fn new(code: &[u8]) -> Self {
+        Self { masked: code.to_vec(), lines: String::new(), unknown: 0 }
+    }
+
+    /// Adds one unit.
+    pub(super) fn add(&mut self, resolver: &Resolver<'_, '_>, index: u32, telling: &Telling<'_>, resolved: Option<&Resolved>) {
+        let start = telling.unit.offset as usize;
+        let field = telling.facts.field;
+        if let Some(field) = field {
+            let from = start + usize::from(field.at);
+            for (byte, mask) in self.masked[from..].iter_mut().zip(field.mask) {
+                *byte &= !mask;
+            }
+        }
+        let body = &resolver.bodies.all()[index as usize];
+        if let Some(relocated) = &telling.relocated {
+            if field.is_none() {
+                let from = (relocated.first.place.offset - body.start.offset) as usize;
+                let end = (from + 4).min(start + usize::from(telling.unit.size));
+                self.masked[from..end].fill(0);
+            }
+            if relocated.half {
+                return;
+            }
+            match relocated.symbol.map(|symbol| &resolver.elf.symbols[symbol as usize]) {
+                Some(symbol) => match resolver.place_of(symbol) {
+                    Some(place) => self.place(resolver, body, place.plus(relocated.distance as u64), true),
+                    None => self.import(symbol),
+                },
+                None => self.is_unknown(),
+            }
+            return;
+        }
+        match field.map(|field| field.points) {
+            None | Some(Points::Half) => {}
+            Some(Points::Unknown) => self.is_unknown(),
+            Some(Points::At(address)) => {
+                let address = Address { section: body.start.section, offset: address };
+                if let Some(symbol) = resolved.and_then(|resolved| resolved.import) {
+                    self.import(&resolver.elf.symbols[symbol as usize]);
+                } else if let Some(callee) = resolved.filter(|resolved| resolved.class == EdgeClass::Ifunc).and_then(|resolved| resolved.body) {
+                    self.function(resolver, &resolver.bodies.all()[callee as usize], 0);
+                } else {
+                    let taken = telling.facts.refer.is_some_and(|refer| refer.taken);
+                    self.place(resolver, body, address, taken);
+                }
+            }
+        }
+    }
+
+    pub(super) fn finish(self) -> Digests {
+        let shape = truncated(Sha256::new().chain_update(&self.masked));
+        let hash = Sha256::new()
+            .chain_update(b"elfscope-body-1\n")
+            .chain_update(&Sha256::digest(&self.masked)[..16])
+            .chain_update(self.lines.as_bytes());
+        Digests { algorithm: 1, body: truncated(hash), shape, unknown: self.unknown }
+    }
+
+    fn place(&mut self, resolver: &Resolver<'_, '_>, own: &Body, address: Address, taken: bool) {
+        match resolver.slots.find(address) {
+            Some(Content::Symbol(symbol)) => return self.import(&resolver.elf.symbols[symbol as usize]),
+            Some(Content::Address(held)) if !taken && resolver.elf.image.is_relro(address) => {
+                if let Some(index) = resolver.bodies.find_at(held) {
+                    let body = &resolver.bodies.all()[index as usize];
+                    return self.function(resolver, body, held.offset - body.start.offset);
+                }
+            }
+            _ => {}
+        }
+        if let Some(index) = resolver.bodies.find_at(address) {
+            let body = &resolver.bodies.all()[index as usize];
+            let offset = address.offset - body.start.offset;
+            if body.start == own.start {
+                let _ = writeln!(self.lines, "self {offset:x}");
+            } else {
+                self.function(resolver, body, offset);
+            }
+        } else if let Some(text) = strings::find_at(resolver.elf, address).filter(|_| taken) {
+            let _ = writeln!(self.lines, "string {}", elfscope_schema::lookup::string_digest(text.as_bytes()));
+        } else {
+            self.is_unknown();
+        }
+    }
+
+    fn function(&mut self, resolver: &Resolver<'_, '_>, body: &Body, offset: u64) {
+        match resolver.names_of(body).first() {
+            Some(name) if body.kind != BodyKind::Gap => {
+                let version = name.version.map_or("-".into(), String::from_utf8_lossy);
+                let _ = writeln!(self.lines, "function {} {version} +{offset:x}", escaped(name.name));
+            }
+            _ => self.is_unknown(),
+        }
+    }
+
+    fn import(&mut self, symbol: &Symbol<'_>) {
+        let version = symbol.version.map_or("-".into(), String::from_utf8_lossy);
+        let _ = writeln!(self.lines, "import {} {version}", escaped(symbol.name));
+    }
+
+    fn is_unknown(&mut self) {
+        self.unknown += 1;
+        self.lines.push_str("unknown\n");
+    }
+}
+
+/// A name that can't make a line look like another: as documents tell it, control characters escaped.
+fn escaped(name: &[u8]) -> String {
+    match Name::from_bytes(name) {
+        Name::Text(text) if text.bytes().all(|byte| byte > b' ' && byte != 0x7f) => text,
+        _ => format!("hex:{}", elfscope_schema::hex::encode(name)),
+    }
+}
