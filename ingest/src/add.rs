@@ -154,11 +154,14 @@ fn add_all(archive: &Archive, options: &AddOptions<'_>, progress: &dyn Progress)
     Ok(report)
 }
 
-fn identify(path: &Path) -> Result<((elfscope_schema::Name, elfscope_schema::Sha256Digest), BuildId), InputError> {
+fn identify(
+    path: &Path,
+) -> Result<((elfscope_schema::Name, elfscope_schema::Sha256Digest), BuildId), InputError> {
     let input = Input::open(path)?;
     let elf = input.elf()?;
     if elf.is_debug_only() {
-        let reason = "it is a separate debug file, without code of its own: give it with `--debug` beside its binary";
+        let reason =
+            "it is a separate debug file, without code of its own: give it with `--debug` beside its binary";
         return Err(InputError::BadElf { name: path.display().to_string(), reason: reason.to_owned() });
     }
     let build = input.build_id(&elf);
@@ -166,7 +169,10 @@ fn identify(path: &Path) -> Result<((elfscope_schema::Name, elfscope_schema::Sha
 }
 
 /// Opens the debug files and checks that each belongs to one of the inputs.
-fn debug_files<O>(paths: &[PathBuf], found: &[(O, PathBuf, BuildId)]) -> Result<Vec<(BuildId, Input)>, InputError> {
+fn debug_files<O>(
+    paths: &[PathBuf],
+    found: &[(O, PathBuf, BuildId)],
+) -> Result<Vec<(BuildId, Input)>, InputError> {
     let mut files: Vec<(BuildId, Input)> = Vec::new();
     for path in paths {
         let input = Input::open(path)?;
@@ -174,7 +180,9 @@ fn debug_files<O>(paths: &[PathBuf], found: &[(O, PathBuf, BuildId)]) -> Result<
         if !found.iter().any(|(_, _, of)| *of == build) {
             return Err(InputError::OtherBuild { path: path.clone(), given: build });
         }
-        if let Some((_, other)) = files.iter().find(|(of, other)| *of == build && other.id.sha256 != input.id.sha256) {
+        if let Some((_, other)) =
+            files.iter().find(|(of, other)| *of == build && other.id.sha256 != input.id.sha256)
+        {
             return Err(InputError::TwoDebugFiles { path: path.clone(), other: other.path.clone(), build });
         }
         files.push((build, input));
@@ -215,7 +223,8 @@ fn add_one(
         if let Some(current) = archive.current(&build)?
             && let Some(known) = current.editions.iter().find(|known| known.edition == edition)
         {
-            (added.functions, added.rows, added.rows_with_line) = (known.functions, known.rows, known.rows_with_line);
+            (added.functions, added.rows, added.rows_with_line) =
+                (known.functions, known.rows, known.rows_with_line);
             added.diagnostics = known.diagnostics;
             added.current = current.edition().is_some_and(|first| first.edition == edition);
         }

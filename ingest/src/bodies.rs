@@ -14,6 +14,7 @@ use crate::{
     disasm::{Family, Leads, Stub},
     elf::{Elf, Region},
     limits,
+    marks::Marks,
     names::CodeNames,
 };
 use entries::Entry;
@@ -72,6 +73,7 @@ impl Bodies {
     pub(crate) fn find(
         elf: &Elf<'_>,
         names: &CodeNames<'_>,
+        marks: &Marks,
         family: Option<&'static dyn Family>,
         diagnostics: &mut Diagnostics,
     ) -> Self {
@@ -82,7 +84,7 @@ impl Bodies {
         {
             // Calls to bytes that no source knows are entries too, and so is what is called from there.
             loop {
-                let found = inferred::entries(elf, &all, family);
+                let found = inferred::entries(elf, marks, &all, family);
                 if found.is_empty() {
                     break;
                 }
@@ -112,11 +114,17 @@ impl Bodies {
         let Some(claimed) = body.claimed.filter(|claimed| *claimed > body.size) else { return Vec::new() };
         let end = body.start.offset.saturating_add(claimed);
         let after = self.all[index + 1..].iter();
-        let inside = after.take_while(|next| next.start.section == body.start.section && next.start.offset < end);
+        let inside =
+            after.take_while(|next| next.start.section == body.start.section && next.start.offset < end);
         inside.filter(|next| next.kind != BodyKind::Gap).take(limits::RUNS_INTO).map(Body::key).collect()
     }
 
-    fn cut(elf: &Elf<'_>, names: &CodeNames<'_>, family: Option<&'static dyn Family>, entries: &[Entry]) -> Vec<Body> {
+    fn cut(
+        elf: &Elf<'_>,
+        names: &CodeNames<'_>,
+        family: Option<&'static dyn Family>,
+        entries: &[Entry],
+    ) -> Vec<Body> {
         let mut all = Vec::with_capacity(entries.len() * 2);
         for (index, region) in (0u32..).zip(elf.image.regions()) {
             if !region.executable || region.data.is_empty() {
@@ -128,7 +136,14 @@ impl Bodies {
             if is_stub_region(region) {
                 cut_stubs(region, index, names, family, &mut all);
             } else {
+                let from = all.len();
                 cut_region(region.start, end, index, names, &entries[first..last], &mut all);
+                for veneer in all[from..].iter_mut().filter(|body| body.kind == BodyKind::Stub) {
+                    let start = (veneer.start.offset - region.start.offset) as usize;
+                    let code = &region.data[start..start + veneer.size as usize];
+                    let leads = family.and_then(|family| family.veneer(code, veneer.start.offset));
+                    veneer.leads = Some(leads.map_or(Leads::Unknown, Leads::Address));
+                }
             }
         }
         all
@@ -202,7 +217,8 @@ fn cut_stubs(
         let size = region.data.len() as u64;
         vec![Stub { address: region.start.offset, size, leads: Leads::Unknown }]
     };
-    let stubs = family.map_or_else(whole, |family| family.stubs(region.data, region.start.offset, region.entry_size));
+    let stubs =
+        family.map_or_else(whole, |family| family.stubs(region.data, region.start.offset, region.entry_size));
     for stub in stubs.iter().filter(|stub| stub.size > 0) {
         let start = Address { section: region.start.section, offset: stub.address };
         all.push(Body {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use elfscope_schema::{
-    BodyKind, BuildId, Counts, Coverage, DERIVATION, DebugFile, Diagnostic, Digests, FileId, Found, Given, Origin,
+    BodyKind, BuildId, Counts, Coverage, DERIVATION, DebugFile, Diagnostic, Digests, FileId, Found, Given,
+    Origin,
 };
 use rayon::prelude::*;
 
@@ -14,6 +15,7 @@ use crate::{
     disasm::{Family, decode, decode::Decoder, family_of},
     elf::{Elf, Symbol, machine_name},
     landings::Landings,
+    marks::Marks,
     names::CodeNames,
     progress::Progress,
     resolve::Resolver,
@@ -64,16 +66,20 @@ pub(crate) fn derive(
     let (more, debug_file) = debug_symbols(elf, debug, &mut diagnostics);
     let family = family_of(elf.machine, elf.class == 64, elf.big_endian);
     if family.is_none() {
-        let message = format!("{} has no decoder here: bodies, names and data are told, rows are not", machine_name(elf.machine));
+        let message = format!(
+            "{} has no decoder here: bodies, names and data are told, rows are not",
+            machine_name(elf.machine)
+        );
         diagnostics.add("no-decoder", machine_name(elf.machine).as_bytes(), message);
     }
     let code = CodeNames::of_code(elf, &more, &mut diagnostics);
     let data = CodeNames::of_data(elf, &more, &mut diagnostics);
     let tls = CodeNames::of_tls(elf, &more, &mut diagnostics);
-    let bodies = Bodies::find(elf, &code, family, &mut diagnostics);
+    let marks = family.map(|family| Marks::find(elf, &more, family)).unwrap_or_default();
+    let bodies = Bodies::find(elf, &code, &marks, family, &mut diagnostics);
     let resolver = Resolver::new(elf, &code, &data, &bodies, family);
     let landings = family.map(|family| Landings::find(elf, family)).unwrap_or_default();
-    let teller = Teller { resolver: &resolver, family, landings: &landings };
+    let teller = Teller { resolver: &resolver, family, landings: &landings, marks: &marks };
 
     let stage = archive.stage()?;
     progress.start(source.id.name.text(), bodies.all().len() as u64);
@@ -108,7 +114,7 @@ pub(crate) fn derive(
         strings,
         data: data_pages,
     };
-    let root = lookup::write(sources, &mut pack)?;
+    let root = lookup::write(&sources, &mut pack)?;
     pack.finish()?;
     stage.document("lookup.json", &root)?;
 
@@ -156,9 +162,11 @@ fn debug_symbols<'a>(
     diagnostics: &mut Diagnostics,
 ) -> (Vec<Symbol<'a>>, Option<FileId>) {
     let Some(debug) = debug else { return (Vec::new(), None) };
-    let same = (debug.elf.machine, debug.elf.class, debug.elf.elf_type) == (elf.machine, elf.class, elf.elf_type);
+    let same =
+        (debug.elf.machine, debug.elf.class, debug.elf.elf_type) == (elf.machine, elf.class, elf.elf_type);
     if !same {
-        let message = "the debug file has the build's id but is of another machine, class or type: it is not used";
+        let message =
+            "the debug file has the build's id but is of another machine, class or type: it is not used";
         diagnostics.add("debug-file-differs", debug.id.name.text().as_bytes(), message);
         return (Vec::new(), Some(debug.id));
     }
@@ -243,7 +251,8 @@ fn collect(
             }
         }
         all.sites.extend(told.calls.iter().filter_map(|call| {
-            let import = call.import.map(|symbol| import_of[symbol as usize]).filter(|import| *import != u32::MAX);
+            let import =
+                call.import.map(|symbol| import_of[symbol as usize]).filter(|import| *import != u32::MAX);
             let callee = call.body.map(Callee::Body).or(import.map(Callee::Import))?;
             Some(Site { callee, from, call: *call })
         }));

@@ -33,7 +33,11 @@ impl Input {
             return Err(InputError::NotAFile { path: path.to_owned() });
         }
         if meta.len() > limits::FILE {
-            return Err(InputError::TooLarge { path: path.to_owned(), size: meta.len(), allowed: limits::FILE });
+            return Err(InputError::TooLarge {
+                path: path.to_owned(),
+                size: meta.len(),
+                allowed: limits::FILE,
+            });
         }
         let file = File::open(path).map_err(unreadable)?;
         // SAFETY: the map is only read. Who cuts the file while it is read ends this process, which loses nothing that
@@ -108,7 +112,9 @@ fn walk(root: &Path, folder: &Path, depth: usize, expanded: &mut Expanded) -> Re
         if kind.is_dir() {
             walk(root, &path, depth + 1, expanded)?;
         } else if kind.is_file() {
-            if starts_like_elf(&path).map_err(|source| InputError::Unreadable { path: path.clone(), source })? {
+            if starts_like_elf(&path)
+                .map_err(|source| InputError::Unreadable { path: path.clone(), source })?
+            {
                 expanded.files.push(path);
             } else {
                 expanded.skipped += 1;

@@ -17,9 +17,19 @@ use crate::{
 #[derive(Debug, Default)]
 pub(crate) struct Landings {
     /// By section, then address.
-    found: Vec<Address>,
+    found: Vec<Landing>,
     /// Frames in which exceptions may land: start and end.
     unknown: Vec<(Address, Address)>,
+    /// Whether the file is still to be linked: then fields aren't filled, and no register's value is known from them.
+    relocatable: bool,
+}
+
+/// A place that is led to, and the first and last unit that lead there. Pointers lead there from anywhere.
+#[derive(Debug)]
+struct Landing {
+    at: Address,
+    first: u64,
+    last: u64,
 }
 
 impl Landings {
@@ -27,32 +37,46 @@ impl Landings {
     pub(crate) fn find(elf: &Elf<'_>, family: &dyn Family) -> Self {
         let mut found = Vec::new();
         for region in elf.image.regions().iter().filter(|region| region.executable) {
-            family.scan_landings(region.data, region.start.offset, &mut |target| {
-                found.push(Address { section: region.start.section, offset: target });
+            family.scan_landings(region.data, region.start.offset, &mut |from, to| {
+                let at = Address { section: region.start.section, offset: to };
+                found.push(Landing { at, first: from, last: from });
             });
         }
         if !found.is_empty() {
             found.extend(Slots::of_any(elf).filter_map(|content| match content {
-                Content::Address(address) | Content::Ifunc(address) => Some(address),
+                Content::Address(at) | Content::Ifunc(at) => Some(Landing { at, first: 0, last: u64::MAX }),
                 Content::Symbol(_) => None,
             }));
         }
-        found.sort_unstable();
-        found.dedup();
+        found.sort_unstable_by_key(|landing| landing.at);
+        found.dedup_by(|next, landing| {
+            let same = next.at == landing.at;
+            if same {
+                landing.first = landing.first.min(next.first);
+                landing.last = landing.last.max(next.last);
+            }
+            same
+        });
         let lands = elf.frames.iter().filter(|frame| frame.lands);
         let unknown = lands.map(|frame| (frame.start, frame.start.plus(frame.size))).collect();
-        Self { found, unknown }
+        Self { found, unknown, relocatable: elf.is_relocatable() }
     }
 
-    /// The landings in a body, as addresses of its section; `None` where they aren't all known.
+    /// The landings in a body from outside of it, as addresses of its section; `None` where they aren't all known.
     pub(crate) fn find_in(&self, body: &Body) -> Option<Vec<u64>> {
+        if self.relocatable {
+            return None;
+        }
         let end = body.end();
         let after = self.unknown.partition_point(|(start, _)| *start < end);
         if after > 0 && self.unknown[after - 1].1 > body.start {
             return None;
         }
-        let first = self.found.partition_point(|landing| *landing <= body.start);
-        let inside = self.found[first..].iter().take_while(|landing| **landing < end);
-        Some(inside.map(|landing| landing.offset).collect())
+        let first = self.found.partition_point(|landing| landing.at <= body.start);
+        let inside = self.found[first..].iter().take_while(|landing| landing.at < end);
+        // The body's own jumps are followed, so they needn't end what is known where they lead.
+        let outside =
+            inside.filter(|landing| landing.first < body.start.offset || landing.last >= end.offset);
+        Some(outside.map(|landing| landing.at.offset).collect())
     }
 }

@@ -12,6 +12,7 @@ mod error;
 mod input;
 mod landings;
 mod limits;
+mod marks;
 mod names;
 mod progress;
 mod resolve;

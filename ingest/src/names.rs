@@ -48,12 +48,14 @@ impl<'data> CodeNames<'data> {
         for symbol in elf.symbols.iter().chain(more) {
             let Some(place) = place_of(elf, symbol) else { continue };
             let region = elf.image.find_region(place).filter(|region| region.executable);
-            let inside = region.is_some_and(|region| place.offset - region.start.offset < region.data.len() as u64);
+            let inside =
+                region.is_some_and(|region| place.offset - region.start.offset < region.data.len() as u64);
             if symbol.kind.is_function() {
                 if inside && !symbol.name.is_empty() {
                     named.push(name_of(symbol, place));
                 } else {
-                    let message = format!("function symbol `{}` is at {place}, where no code is", shown(symbol.name));
+                    let message =
+                        format!("function symbol `{}` is at {place}, where no code is", shown(symbol.name));
                     diagnostics.add("symbol-outside-code", symbol.name, message);
                 }
             } else if symbol.kind.0 == elf::STT_NOTYPE.0 && inside && is_label(elf, symbol, place) {
@@ -93,7 +95,8 @@ impl<'data> CodeNames<'data> {
     /// The thread-local names, by offset in the thread's block.
     pub(crate) fn of_tls(elf: &Elf<'data>, more: &[Symbol<'data>], diagnostics: &mut Diagnostics) -> Self {
         let symbols = elf.symbols.iter().chain(more).filter(|symbol| symbol.kind.0 == elf::STT_TLS.0);
-        let placed = symbols.filter(|symbol| matches!(symbol.place, Place::Section(_)) && !symbol.name.is_empty());
+        let placed =
+            symbols.filter(|symbol| matches!(symbol.place, Place::Section(_)) && !symbol.name.is_empty());
         let placed = placed.map(|symbol| name_of(symbol, Address::virt(symbol.value))).collect();
         Self::merge(placed, diagnostics)
     }
@@ -118,7 +121,8 @@ impl<'data> CodeNames<'data> {
 
     fn merge(mut named: Vec<PlaceName<'data>>, diagnostics: &mut Diagnostics) -> Self {
         named.sort_by(|a, b| {
-            (a.address, a.name, a.version, &a.from, b.default, b.size).cmp(&(b.address, b.name, b.version, &b.from, a.default, a.size))
+            (a.address, a.name, a.version, &a.from, b.default, b.size)
+                .cmp(&(b.address, b.name, b.version, &b.from, a.default, a.size))
         });
         let mut all: Vec<PlaceName<'data>> = Vec::with_capacity(named.len());
         for name in named {
@@ -141,11 +145,17 @@ impl<'data> CodeNames<'data> {
         let mut kept: Vec<PlaceName<'data>> = Vec::with_capacity(all.len());
         let mut at_place = 0usize;
         for name in all {
-            at_place = if kept.last().is_some_and(|last| last.address == name.address) { at_place + 1 } else { 0 };
+            at_place =
+                if kept.last().is_some_and(|last| last.address == name.address) { at_place + 1 } else { 0 };
             if at_place < limits::NAMES_A_BODY {
                 kept.push(name);
             } else {
-                let message = format!("{} has more than {} names: `{}` is left out", name.address, limits::NAMES_A_BODY, shown(name.name));
+                let message = format!(
+                    "{} has more than {} names: `{}` is left out",
+                    name.address,
+                    limits::NAMES_A_BODY,
+                    shown(name.name)
+                );
                 diagnostics.add("names-too-many", name.name, message);
             }
         }
@@ -209,7 +219,7 @@ impl PlaceName<'_> {
 }
 
 /// Where a symbol is, if it is anywhere. The addresses of a relocatable file are in the section that it names.
-fn place_of(elf: &Elf<'_>, symbol: &Symbol<'_>) -> Option<Address> {
+pub(crate) fn place_of(elf: &Elf<'_>, symbol: &Symbol<'_>) -> Option<Address> {
     match symbol.place {
         Place::Section(section) if elf.is_relocatable() => Some(Address { section, offset: symbol.value }),
         Place::Section(_) => Some(Address::virt(symbol.value)),

@@ -2,13 +2,15 @@
 //!
 //! The only place that decides either, so that rows, edges, callers, data and digests can't disagree.
 
-use elfscope_schema::{Address, BodyKind, EdgeClass, EdgeKind, EdgeTarget, Name, Referent, ReferentKind, limits};
+use elfscope_schema::{
+    Address, BodyKind, EdgeClass, EdgeKind, EdgeTarget, Name, Referent, ReferentKind, limits,
+};
 
 use crate::{
     bodies::{Bodies, Body},
     disasm::{Family, Leads},
-    elf::{Elf, Place, Symbol},
-    names::{CodeNames, PlaceName},
+    elf::{Elf, Symbol},
+    names::{CodeNames, PlaceName, place_of},
     slots::{Content, Slots},
     strings,
 };
@@ -44,6 +46,24 @@ pub(crate) struct Resolved {
     pub(crate) import: Option<u32>,
 }
 
+/// What an address means to an operand.
+pub(crate) enum Meaning<'a, 'data> {
+    /// The stub or slot of a symbol (its index among the file's).
+    Import(u32),
+    /// The slot of what this resolver body returns.
+    Ifunc(u32),
+    /// A slot that holds this address for good.
+    Pointer(Address),
+    /// A place in a body, and how far inside.
+    Body(u32, u64),
+    /// A place in an object, and how far inside.
+    Object(&'a PlaceName<'data>, u64),
+    /// Text up to a NUL.
+    Text(&'data str),
+    /// Anything else.
+    Data,
+}
+
 impl<'elf, 'data> Resolver<'elf, 'data> {
     /// A resolver over what was found in a file.
     pub(crate) fn new(
@@ -75,11 +95,7 @@ impl<'elf, 'data> Resolver<'elf, 'data> {
 
     /// The place that a symbol of this file names.
     pub(crate) fn place_of(&self, symbol: &Symbol<'_>) -> Option<Address> {
-        match symbol.place {
-            Place::Section(section) if self.elf.is_relocatable() => Some(Address { section, offset: symbol.value }),
-            Place::Section(_) => Some(Address::virt(symbol.value)),
-            _ => None,
-        }
+        place_of(self.elf, symbol)
     }
 
     /// Where control goes that leaves body `from` for an address; `None` for what is not an edge: a jump within the
@@ -106,7 +122,13 @@ impl<'elf, 'data> Resolver<'elf, 'data> {
                 Leads::Lazy(entry) => {
                     self.slots.find_lazy(entry).and_then(|slot| self.through_slot(from, kind, slot))
                 }
-                Leads::Header | Leads::Unknown => None,
+                // A veneer that leads to a veneer is no linker's; it could be a ring.
+                Leads::Address(target) if target != address.offset => {
+                    let target = Address { section: address.section, offset: target };
+                    let beyond = self.bodies.find_at(target).map(|index| &self.bodies.all()[index as usize]);
+                    beyond.filter(|body| body.leads.is_none()).and_then(|_| self.control(from, kind, target))
+                }
+                Leads::Address(_) | Leads::Header | Leads::Unknown => None,
             };
             if let Some(mut through) = through {
                 if let Some(target) = &mut through.target {
@@ -114,6 +136,9 @@ impl<'elf, 'data> Resolver<'elf, 'data> {
                 }
                 return Some(through);
             }
+        }
+        if exact && self.names_of(body).iter().any(|name| is_retpoline(name.name)) {
+            return Some(Resolved { class: EdgeClass::Indirect, target: None, body: None, import: None });
         }
         let class = match (exact, body.kind, kind) {
             (false, ..) => EdgeClass::IntoBody,
@@ -142,7 +167,13 @@ impl<'elf, 'data> Resolver<'elf, 'data> {
     }
 
     /// Where control goes that a relocation sends to symbol + `distance`.
-    pub(crate) fn by_relocation(&self, from: u32, kind: EdgeKind, symbol: u32, distance: i64) -> Option<Resolved> {
+    pub(crate) fn by_relocation(
+        &self,
+        from: u32,
+        kind: EdgeKind,
+        symbol: u32,
+        distance: i64,
+    ) -> Option<Resolved> {
         let entry = self.elf.symbols.get(symbol as usize)?;
         match self.place_of(entry) {
             Some(place) => self.control(from, kind, place.plus(distance as u64)),
@@ -158,7 +189,12 @@ impl<'elf, 'data> Resolver<'elf, 'data> {
         if let Some(index) = own.and_then(|place| self.bodies.find_at(place)) {
             let body = &self.bodies.all()[index as usize];
             let target = self.target_in(body, body.start);
-            return Resolved { class: EdgeClass::Ifunc, target: Some(target), body: Some(index), import: None };
+            return Resolved {
+                class: EdgeClass::Ifunc,
+                target: Some(target),
+                body: Some(index),
+                import: None,
+            };
         }
         let target = EdgeTarget {
             names: vec![Name::from_bytes(entry.name)],
@@ -174,10 +210,52 @@ impl<'elf, 'data> Resolver<'elf, 'data> {
         EdgeTarget {
             address: Some(address),
             key: Some(body.key()),
-            names: self.names_of(body).iter().take(limits::EDGE_NAMES).map(|name| Name::from_bytes(name.name)).collect(),
+            names: self
+                .names_of(body)
+                .iter()
+                .take(limits::EDGE_NAMES)
+                .map(|name| Name::from_bytes(name.name))
+                .collect(),
             offset: (offset != 0).then_some(offset),
             ..EdgeTarget::default()
         }
+    }
+
+    /// What an address means to an operand that computes (`taken`) or accesses it.
+    pub(crate) fn meaning(&self, address: Address, taken: bool) -> Meaning<'_, 'data> {
+        let object = self.find_object(address);
+        // An object of no size (`_GLOBAL_OFFSET_TABLE_`) names a place and not what stands there.
+        if let Some(object) = object.filter(|object| object.size > 0) {
+            return Meaning::Object(object, address.offset - object.address.offset);
+        }
+        match self.slots.find(address) {
+            Some(Content::Symbol(symbol)) => return Meaning::Import(symbol),
+            Some(Content::Ifunc(resolver)) => {
+                if let Some(index) = self.bodies.find_at(resolver) {
+                    return Meaning::Ifunc(index);
+                }
+            }
+            Some(Content::Address(held)) if !taken && self.elf.image.is_relro(address) => {
+                return Meaning::Pointer(held);
+            }
+            _ => {}
+        }
+        if let Some(index) = self.bodies.find_at(address) {
+            let body = &self.bodies.all()[index as usize];
+            let stub =
+                || self.control(u32::MAX, EdgeKind::Call, address).filter(|_| body.kind == BodyKind::Stub);
+            if let Some(symbol) = stub().and_then(|resolved| resolved.import) {
+                return Meaning::Import(symbol);
+            }
+            if body.kind != BodyKind::Gap {
+                return Meaning::Body(index, address.offset - body.start.offset);
+            }
+        }
+        if let Some(object) = object {
+            return Meaning::Object(object, 0);
+        }
+        let text = if taken { strings::find_at(self.elf, address) } else { None };
+        text.map_or(Meaning::Data, Meaning::Text)
     }
 
     /// What an operand refers to that computes (`taken`) or accesses an address.
@@ -191,48 +269,32 @@ impl<'elf, 'data> Resolver<'elf, 'data> {
             text: None,
             version: None,
         };
-        match self.slots.find(address) {
-            Some(Content::Symbol(symbol)) => {
-                let symbol = &self.elf.symbols[symbol as usize];
-                let mut referent = at(ReferentKind::Import, Some(Name::from_bytes(symbol.name)), 0);
-                referent.version = symbol.version.map(Name::from_bytes);
-                return referent;
+        let data = || {
+            let section = self.elf.image.find_region(address).and_then(|region| region.name);
+            at(ReferentKind::Data, section.map(Name::from_bytes), 0)
+        };
+        match self.meaning(address, taken) {
+            Meaning::Import(symbol) => {
+                Referent { address: Some(address), ..self.imported(&self.elf.symbols[symbol as usize]) }
             }
-            Some(Content::Ifunc(resolver)) => {
-                let name = self.bodies.find_at(resolver).and_then(|index| self.shown_name(&self.bodies.all()[index as usize]));
-                return at(ReferentKind::Ifunc, name, 0);
+            Meaning::Ifunc(index) => {
+                at(ReferentKind::Ifunc, self.shown_name(&self.bodies.all()[index as usize]), 0)
             }
-            Some(Content::Address(_)) if !taken && self.elf.image.is_relro(address) && self.find_object(address).is_none() => {
-                if let Some(Content::Address(held)) = self.slots.find(address) {
-                    let inner = self.referent_name(held);
-                    if inner.is_some() {
-                        return at(ReferentKind::Pointer, inner, 0);
-                    }
-                }
+            Meaning::Pointer(held) => {
+                self.referent_name(held).map_or_else(data, |name| at(ReferentKind::Pointer, Some(name), 0))
             }
-            _ => {}
+            Meaning::Body(index, offset) => {
+                at(ReferentKind::Function, self.shown_name(&self.bodies.all()[index as usize]), offset)
+            }
+            Meaning::Object(object, offset) => {
+                at(ReferentKind::Object, Some(Name::from_bytes(object.name)), offset)
+            }
+            Meaning::Text(text) => {
+                let (start, cut) = strings::start(text, limits::ROW_TEXT);
+                Referent { text: Some(start.to_owned()), cut, ..at(ReferentKind::String, None, 0) }
+            }
+            Meaning::Data => data(),
         }
-        if let Some(index) = self.bodies.find_at(address) {
-            let body = &self.bodies.all()[index as usize];
-            let stub = || self.control(u32::MAX, EdgeKind::Call, address).filter(|_| body.kind == BodyKind::Stub);
-            if let Some(symbol) = stub().and_then(|resolved| resolved.import) {
-                return Referent { address: Some(address), ..self.imported(&self.elf.symbols[symbol as usize]) };
-            }
-            if body.kind != BodyKind::Gap {
-                return at(ReferentKind::Function, self.shown_name(body), address.offset - body.start.offset);
-            }
-        }
-        if let Some(object) = self.find_object(address) {
-            return at(ReferentKind::Object, Some(Name::from_bytes(object.name)), address.offset - object.address.offset);
-        }
-        if taken && let Some(text) = strings::find_at(self.elf, address) {
-            let (text, cut) = strings::start(text, limits::ROW_TEXT);
-            let mut referent = at(ReferentKind::String, None, 0);
-            (referent.text, referent.cut) = (Some(text.to_owned()), cut);
-            return referent;
-        }
-        let section = self.elf.image.find_region(address).and_then(|region| region.name);
-        at(ReferentKind::Data, section.map(Name::from_bytes), 0)
     }
 
     /// A symbol that another file provides, as a referent.
@@ -282,6 +344,18 @@ impl<'elf, 'data> Resolver<'elf, 'data> {
     }
 }
 
+/// Whether a name is one that compilers give to the thunks that stand for indirect branches (gcc's
+/// `-mindirect-branch=thunk`, clang's `-mretpoline`): what is called is in a register.
+fn is_retpoline(name: &[u8]) -> bool {
+    const THUNKS: [&[u8]; 4] = [
+        b"__x86_indirect_thunk_",
+        b"__x86_indirect_call_thunk_",
+        b"__x86_indirect_jump_thunk_",
+        b"__llvm_retpoline_",
+    ];
+    THUNKS.iter().any(|thunk| name.starts_with(thunk))
+}
+
 /// Pairs of bodies that are parts of one subprogram: gcc's `name.cold` beside the one body that is called `name`.
 fn find_parts(code: &CodeNames<'_>, bodies: &Bodies) -> Vec<(u32, u32)> {
     let mut by_name: Vec<(&[u8], u32)> = Vec::new();
@@ -303,7 +377,8 @@ fn find_parts(code: &CodeNames<'_>, bodies: &Bodies) -> Vec<(u32, u32)> {
     cold.sort_unstable();
     let unique = |list: &[(&[u8], u32)], name: &[u8]| {
         let first = list.partition_point(|(other, _)| *other < name);
-        let same: Vec<u32> = list[first..].iter().take_while(|(other, _)| *other == name).map(|(_, index)| *index).collect();
+        let same: Vec<u32> =
+            list[first..].iter().take_while(|(other, _)| *other == name).map(|(_, index)| *index).collect();
         // Two static functions of one name: nothing here says whose part it is.
         match same[..] {
             [index] => Some(index),

@@ -1,4 +1,5 @@
-//! Slots: places that the dynamic linker fills before the program runs, and what it puts there.
+//! Slots: places that the dynamic linker fills before the program runs, and what it puts there. In a relocatable file,
+//! those that a linker will fill.
 
 use elfscope_schema::Address;
 
@@ -18,7 +19,7 @@ pub(crate) enum Content {
     Ifunc(Address),
 }
 
-/// All slots of a linked file.
+/// All slots of a file.
 pub(crate) struct Slots<'elf, 'data> {
     elf: &'elf Elf<'data>,
     family: Option<&'static dyn Family>,
@@ -34,21 +35,19 @@ impl<'elf, 'data> Slots<'elf, 'data> {
     pub(crate) fn of_any(elf: &'elf Elf<'data>) -> impl Iterator<Item = Content> + 'elf {
         let family = crate::disasm::family_of(elf.machine, elf.class == 64, elf.big_endian);
         let slots = Self::of(elf, family);
-        let linked = if elf.is_relocatable() { &[] } else { elf.relocations.as_slice() };
-        linked.iter().filter_map(move |relocation| slots.content(relocation))
+        elf.relocations.iter().filter_map(move |relocation| slots.content(relocation))
     }
 
     /// All slots whose content is known, by place.
     pub(crate) fn all(&self) -> impl Iterator<Item = (Address, Content)> + '_ {
-        let linked = if self.elf.is_relocatable() { &[] } else { self.elf.relocations.as_slice() };
-        linked.iter().filter_map(|relocation| Some((relocation.place, self.content(relocation)?)))
+        let in_data =
+            |relocation: &&Relocation| !self.elf.is_relocatable() || !self.is_code(relocation.place);
+        let slots = self.elf.relocations.iter().filter(in_data);
+        slots.filter_map(|relocation| Some((relocation.place, self.content(relocation)?)))
     }
 
     /// What the dynamic linker puts into a place; none where it puts nothing there, or nothing that is an address.
     pub(crate) fn find(&self, place: Address) -> Option<Content> {
-        if self.elf.is_relocatable() {
-            return None;
-        }
         let at = self.elf.relocations.partition_point(|relocation| relocation.place < place);
         let relocation = self.elf.relocations.get(at).filter(|relocation| relocation.place == place)?;
         self.content(relocation)
@@ -65,7 +64,8 @@ impl<'elf, 'data> Slots<'elf, 'data> {
             // Without a relocation, the word of a file that is loaded at its own addresses is what it will be.
             None => {
                 let fixed = self.elf.elf_type == object::elf::ET_EXEC.0 && self.elf.image.is_relro(place);
-                let unfilled = fixed && !self.elf.relocations.iter().any(|relocation| relocation.place == place);
+                let unfilled =
+                    fixed && !self.elf.relocations.iter().any(|relocation| relocation.place == place);
                 let word = if unfilled { self.elf.word_at(place)? } else { return None };
                 (word != 0).then_some(Content::Address(Address::virt(word)))
             }
@@ -78,6 +78,10 @@ impl<'elf, 'data> Slots<'elf, 'data> {
         self.elf.relocations.get(index as usize).map(|relocation| relocation.place)
     }
 
+    fn is_code(&self, place: Address) -> bool {
+        self.elf.image.find_region(place).is_some_and(|region| region.executable)
+    }
+
     fn content(&self, relocation: &Relocation) -> Option<Content> {
         let filled = || self.elf.filled(relocation).map(Address::virt);
         if relocation.r_type == RELR {
@@ -87,10 +91,16 @@ impl<'elf, 'data> Slots<'elf, 'data> {
             Dynamic::Symbol => {
                 let index = relocation.symbol?;
                 let symbol = self.elf.symbols.get(index as usize)?;
-                match (relocation.addend.unwrap_or(0), symbol.place) {
-                    (0, _) => Some(Content::Symbol(index)),
+                let addend = relocation.addend.unwrap_or(0);
+                match symbol.place {
+                    // What another file may provide instead, no linker knows yet of a relocatable file.
+                    Place::Section(section) if self.elf.is_relocatable() => Some(Content::Address(Address {
+                        section,
+                        offset: symbol.value.wrapping_add(addend as u64),
+                    })),
+                    _ if addend == 0 => Some(Content::Symbol(index)),
                     // A place inside what the symbol names: known only where it is this file's own.
-                    (addend, Place::Section(_)) => {
+                    Place::Section(_) => {
                         Some(Content::Address(Address::virt(symbol.value.wrapping_add(addend as u64))))
                     }
                     _ => None,

@@ -23,7 +23,9 @@ pub(crate) fn scan<'data>(elf: &Elf<'data>) -> Vec<(Address, &'data str)> {
     let mut found = Vec::new();
     let mut total = 0;
     for section in &elf.sections {
-        let data = section.has(elf::SHF_ALLOC) && !section.has(elf::SHF_EXECINSTR) && section.sh_type == elf::SHT_PROGBITS.0;
+        let data = section.has(elf::SHF_ALLOC)
+            && !section.has(elf::SHF_EXECINSTR)
+            && section.sh_type == elf::SHT_PROGBITS.0;
         if !data || NO_STRINGS.contains(&section.name) {
             continue;
         }
@@ -32,7 +34,10 @@ pub(crate) fn scan<'data>(elf: &Elf<'data>) -> Vec<(Address, &'data str)> {
             let start = at;
             at += bytes.len() as u64;
             let Some(text) = bytes.strip_suffix(b"\0") else { continue };
-            if text.len() < limits::STRING_FOUND || text.len() > limits::STRING || !text.iter().copied().all(is_text) {
+            if text.len() < limits::STRING_FOUND
+                || text.len() > limits::STRING
+                || !text.iter().copied().all(is_text)
+            {
                 continue;
             }
             let Ok(text) = std::str::from_utf8(text) else { continue };
@@ -59,5 +64,7 @@ const NO_STRINGS: [&[u8]; 5] =
     [b".eh_frame", b".eh_frame_hdr", b".gcc_except_table", b".debug_gdb_scripts", b".gnu_debuglink"];
 
 fn is_text(byte: u8) -> bool {
-    byte >= 0x80 || (0x20..0x7f).contains(&byte) || matches!(byte, b'\t' | b'\n' | 0x0b | 0x0c | b'\r' | 0x1b | 0x07 | 0x08)
+    byte >= 0x80
+        || (0x20..0x7f).contains(&byte)
+        || matches!(byte, b'\t' | b'\n' | 0x0b | 0x0c | b'\r' | 0x1b | 0x07 | 0x08)
 }

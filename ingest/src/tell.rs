@@ -10,8 +10,9 @@ use elfscope_schema::{
 
 use crate::{
     bodies::Body,
-    disasm::{Facts, Family, Flow, Target, Unit, decode::Decoder},
+    disasm::{Facts, Family, Flow, Refer, Target, Unit, decode::Decoder},
     landings::Landings,
+    marks::Marks,
     resolve::{Resolved, Resolver},
 };
 pub(crate) use pages::Page;
@@ -107,6 +108,8 @@ pub(crate) struct Teller<'a, 'elf, 'data> {
     pub(crate) family: Option<&'static dyn Family>,
     /// Places at which control may arrive.
     pub(crate) landings: &'a Landings,
+    /// Where data stands among code.
+    pub(crate) marks: &'a Marks,
 }
 
 /// A row that is being told.
@@ -121,11 +124,20 @@ impl Teller<'_, '_, '_> {
     pub(crate) fn tell(&self, index: u32, decoder: Option<&mut Decoder>) -> Told {
         let body = &self.resolver.bodies.all()[index as usize];
         let (Some(decoder), Some(family)) = (decoder, self.family) else {
-            let pages = pages::write(self.resolver, index, &[], &[], None);
-            return Told { pages, calls: Vec::new(), refs: Vec::new(), rows: 0, undecoded: 0, edges: Vec::new(), digests: None };
+            let pages = pages::write(self.resolver, index, Vec::new(), &[], None);
+            return Told {
+                pages,
+                calls: Vec::new(),
+                refs: Vec::new(),
+                rows: 0,
+                undecoded: 0,
+                edges: Vec::new(),
+                digests: None,
+            };
         };
         let code = self.code_of(body);
-        decoder.decode(code, body.start.offset);
+        let region = &self.resolver.elf.image.regions()[body.region as usize];
+        decoder.decode(code, body.start.offset, &self.marks.data_in(region, body.start, body.size));
         let units = decoder.units();
         let landings = self.landings.find_in(body);
         let facts = family.facts(units, code, body.start.offset, landings.as_deref());
@@ -137,9 +149,12 @@ impl Teller<'_, '_, '_> {
         let mut refs = Vec::new();
         let mut digest = digest::Builder::new(code);
         for (position, (unit, facts)) in units.iter().zip(&facts).enumerate() {
-            let telling = Telling { unit: *unit, facts: *facts, relocated: self.relocated(body, family, unit) };
-            let resolved = if is_code { self.edges_of(index, &telling, &mut edges, &mut calls) } else { None };
-            let to = if is_code { self.referent_of(body, &telling, resolved.as_ref(), &mut refs) } else { None };
+            let telling =
+                Telling { unit: *unit, facts: *facts, relocated: self.relocated(body, family, unit) };
+            let resolved =
+                if is_code { self.edges_of(index, &telling, &mut edges, &mut calls) } else { None };
+            let to =
+                if is_code { self.referent_of(body, &telling, resolved.as_ref(), &mut refs) } else { None };
             digest.add(self.resolver, index, &telling, resolved.as_ref());
             let (mnemonic, operands) = decoder.text(position);
             let relocations = telling.relocated.map(|relocated| relocated.documents).unwrap_or_default();
@@ -152,14 +167,14 @@ impl Teller<'_, '_, '_> {
             });
         }
         if body.kind == BodyKind::Function || body.kind == BodyKind::Ifunc {
-            self.fall_through(index, units, &facts, decoder, &mut edges, &mut calls);
+            self.fall_through(index, units, &facts, family, &mut edges, &mut calls);
         }
         let digests = digest.finish();
         Told {
-            pages: pages::write(self.resolver, index, &rows, &edges, Some(&digests)),
+            pages: pages::write(self.resolver, index, rows, &edges, Some(&digests)),
             calls,
             refs,
-            rows: rows.len() as u64,
+            rows: units.len() as u64,
             undecoded: units.iter().filter(|unit| !unit.decoded).count() as u64,
             edges: edges.into_iter().map(|edge| edge.class).collect(),
             digests: Some(digests),
@@ -183,10 +198,11 @@ impl Teller<'_, '_, '_> {
         let (kind, target, conditional) = match telling.facts.flow {
             Flow::Call(target) => (EdgeKind::Call, target, false),
             Flow::Jump { target, conditional } => (EdgeKind::Jump, target, conditional),
-            Flow::Next | Flow::Return | Flow::Stop => return None,
+            Flow::Next | Flow::Return | Flow::Stop | Flow::System => return None,
         };
         let section = self.resolver.bodies.all()[from as usize].start.section;
-        let (symbol, distance) = telling.relocated.as_ref().map_or((None, 0), |relocated| (relocated.symbol, relocated.distance));
+        let (symbol, distance) =
+            telling.relocated.as_ref().map_or((None, 0), |relocated| (relocated.symbol, relocated.distance));
         let resolved = match (target, symbol) {
             (Target::Address(_) | Target::Slot(_), Some(symbol)) => {
                 Some(self.resolver.by_relocation(from, kind, symbol, distance)?)
@@ -194,7 +210,9 @@ impl Teller<'_, '_, '_> {
             (Target::Address(address), None) => {
                 Some(self.resolver.control(from, kind, Address { section, offset: address })?)
             }
-            (Target::Slot(slot), None) => self.resolver.through_slot(from, kind, Address { section, offset: slot }),
+            (Target::Slot(slot), None) => {
+                self.resolver.through_slot(from, kind, Address { section, offset: slot })
+            }
             (Target::Computed { .. }, _) => None,
         };
         let switch = kind == EdgeKind::Jump && matches!(target, Target::Computed { switch: true });
@@ -235,7 +253,7 @@ impl Teller<'_, '_, '_> {
     ) -> Option<Referent> {
         let section = body.start.section;
         let row = telling.unit.offset;
-        if let Some(resolved) = resolved {
+        if let Some(resolved) = resolved.filter(|resolved| resolved.class != EdgeClass::Indirect) {
             return self.referent_of_edge(resolved);
         }
         if let Some(relocated) = telling.relocated.as_ref().filter(|relocated| relocated.refers) {
@@ -253,7 +271,13 @@ impl Teller<'_, '_, '_> {
         if telling.relocated.is_some() {
             return None;
         }
-        let refer = telling.facts.refer?;
+        let through = match telling.facts.flow {
+            Flow::Call(Target::Slot(slot)) | Flow::Jump { target: Target::Slot(slot), .. } => {
+                Some(Refer { address: slot, taken: false })
+            }
+            _ => None,
+        };
+        let refer = telling.facts.refer.or(through)?;
         let to = Address { section, offset: refer.address };
         // An address that is no place of the file (a null-based table, a distance): nothing to refer to.
         self.resolver.elf.image.find_region(to)?;
@@ -291,29 +315,36 @@ impl Teller<'_, '_, '_> {
         })
     }
 
-    /// The edge of a body whose last row goes on into what follows. A call at the end never does: compilers end a
-    /// function with a call that doesn't return.
+    /// The edge of a body whose last row goes on into what follows, over padding where there is some. A call at the end
+    /// never does: compilers end a function with a call that doesn't return; nor does a call of the system (`exit`).
     fn fall_through(
         &self,
         index: u32,
         units: &[Unit],
         facts: &[Facts],
-        decoder: &Decoder,
+        family: &'static dyn Family,
         edges: &mut Vec<Edge>,
         calls: &mut Vec<CallSite>,
     ) {
         let body = &self.resolver.bodies.all()[index as usize];
         let (Some(unit), Some(last)) = (units.last(), facts.last()) else { return };
         let goes_on = matches!(last.flow, Flow::Next | Flow::Jump { conditional: true, .. });
-        if !goes_on || !unit.decoded || !is_reached(body, units, facts, decoder) {
+        if !goes_on || !unit.decoded || !is_reached(body, units, facts, self.code_of(body), family) {
             return;
         }
-        let end = body.end();
-        let follows = self.resolver.bodies.all().get(index as usize + 1).filter(|next| next.start == end);
-        let Some(follows) = follows.filter(|next| next.region == body.region) else { return };
-        if follows.kind == BodyKind::Stub && follows.leads.is_some() {
+        let all = self.resolver.bodies.all();
+        let next_to = |before: &Body, at: usize| {
+            all.get(at).filter(|next| next.start == before.end() && next.region == before.region)
+        };
+        let Some(mut follows) = next_to(body, index as usize + 1) else { return };
+        if follows.kind == BodyKind::Gap && family.is_padding(self.code_of(follows)) {
+            let Some(beyond) = next_to(follows, index as usize + 2) else { return };
+            follows = beyond;
+        }
+        if follows.kind == BodyKind::Stub {
             return;
         }
+        let end = follows.start;
         if let Some(mut resolved) = self.resolver.control(index, EdgeKind::Fallthrough, end) {
             if resolved.class == EdgeClass::Ifunc {
                 resolved.class = EdgeClass::Tail;
@@ -325,7 +356,7 @@ impl Teller<'_, '_, '_> {
 
 /// Whether control can reach the last unit from the one before: padding after a return or jump is not reached. Where an
 /// indirect jump may go anywhere, all but padding counts as reached.
-fn is_reached(body: &Body, units: &[Unit], facts: &[Facts], decoder: &Decoder) -> bool {
+fn is_reached(body: &Body, units: &[Unit], facts: &[Facts], code: &[u8], family: &dyn Family) -> bool {
     let start = body.start.offset;
     let mut landings: Vec<u64> = Vec::new();
     let mut anywhere = false;
@@ -340,17 +371,11 @@ fn is_reached(body: &Body, units: &[Unit], facts: &[Facts], decoder: &Decoder) -
     let ends = |facts: &Facts| {
         matches!(facts.flow, Flow::Return | Flow::Stop | Flow::Jump { conditional: false, .. })
     };
-    let after = facts.iter().rposition(ends).map_or(0, |last| last + 1);
-    after == 0
-        || (after..units.len()).any(|position| {
-            let landed = landings.binary_search(&u64::from(units[position].offset)).is_ok();
-            let (mnemonic, operands) = decoder.text(position);
-            landed || (anywhere && !is_padding(mnemonic, operands))
-        })
-}
-
-fn is_padding(mnemonic: &str, operands: &str) -> bool {
-    mnemonic.starts_with("nop") || mnemonic.contains(" nop") || (mnemonic == "xchgw" && operands == "%ax, %ax")
+    let Some(last) = facts.iter().rposition(ends) else { return true };
+    let after = &units[last + 1..];
+    let landed = after.iter().any(|unit| landings.binary_search(&u64::from(unit.offset)).is_ok());
+    let rest = after.first().and_then(|unit| code.get(unit.offset as usize..)).unwrap_or_default();
+    landed || (anywhere && !family.is_padding(rest))
 }
 
 /// The first 16 bytes of a finished hash.

@@ -48,7 +48,7 @@ pub struct CurrentEdition {
     pub inputs: Sha256Digest,
     /// The machine's name.
     pub machine: String,
-    /// The file's name.
+    /// The file's name. This, `package` and `soname` are cut where they would take more than 1,024 bytes.
     pub name: Name,
     /// The package it came in: `name version architecture`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -110,12 +110,13 @@ impl Current {
     }
 }
 
-/// `index.json`: the catalogue. While it stays under [`limits::INDEX_PAGE`] the builds stand in it; else they stand in
-/// pages `index/id/<prefix>.json`, see [`IndexPage`].
+/// `index.json`: the catalogue. While it stays within [`limits::INDEX_PAGE`] bytes the builds stand in it and there are no
+/// pages; else they stand in pages `index/id/<prefix>.json`, see [`IndexPage`]. A build whose current file has no edition left
+/// isn't in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Index {
-    /// The builds, by name and then id, while they fit.
+    /// The builds, by the text of their names and then id, while they fit.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub builds: Option<Vec<IndexEntry>>,
     /// `archive.index/1`.
@@ -125,17 +126,21 @@ pub struct Index {
 }
 
 /// `index/<by>/<prefix>.json`: the builds whose key's SHA-256 starts with the hex digits `<prefix>`. `<by>` is `id`,
-/// `name`, `soname` or `package`; the key is the text that is asked for (a package's name without version). The root's
-/// prefix is empty and its file is `index/<by>/root.json`. A page that would pass [`limits::INDEX_PAGE`] has no builds but says
-/// which digits follow. Where all builds of a page have one key and don't fit, it goes on in `<prefix>.<n>.json`, from 1.
-/// A tree without builds has no root.
+/// `name`, `soname` or `package`; the key is the text that is asked for (of a name [`Name::text`], of a package its name
+/// without version). The root's prefix is empty and its file is `index/<by>/root.json`. Where no build has such a key there
+/// is no page.
+///
+/// A page that would pass [`limits::INDEX_PAGE`] has no builds but says which digits follow. Only where all its builds have
+/// one key, which no digit tells apart, it holds the first of them and says in `pages` how many pages more there are:
+/// `<prefix>.<n>.json` (`root.<n>.json`) with `n` from 1, each as full as can be. So a key is found by one read a digit,
+/// log16 of the number of keys, and a name that a thousand builds have can be read page by page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct IndexPage {
     /// The builds, by key and then id.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub builds: Option<Vec<IndexEntry>>,
-    /// How many numbered pages follow, on the first of one key.
+    /// How many numbered pages follow, on the first of one key; none where it is the only one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pages: Option<u64>,
     /// `archive.index/1`.

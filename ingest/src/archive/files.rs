@@ -13,12 +13,18 @@ use super::ArchiveError;
 ///
 /// `temp` is a name that no other writer uses at the same time.
 pub(super) fn replace(temp: &Path, to: &Path, bytes: &[u8]) -> Result<(), ArchiveError> {
+    write_synced(temp, to, bytes)?;
+    fs::rename(temp, to).map_err(ArchiveError::write(to))
+}
+
+/// The first half of [`replace`].
+pub(super) fn write_synced(temp: &Path, to: &Path, bytes: &[u8]) -> Result<(), ArchiveError> {
     let write = || {
         let mut file = File::create(temp)?;
         file.write_all(bytes)?;
         file.sync_all()
     };
-    write().and_then(|()| fs::rename(temp, to)).map_err(|source| {
+    write().map_err(|source| {
         // On a full disk its bytes are missed elsewhere.
         let _ = fs::remove_file(temp);
         ArchiveError::Write { path: to.to_owned(), source }

@@ -61,6 +61,10 @@ pub(super) fn delete_dead_stages(archive: &Archive) -> Result<Vec<(String, u64)>
     let mut deleted = Vec::new();
     for entry in files::list(&archive.temp())? {
         let folder = archive.temp().join(&entry.name);
+        if entry.is_file && entry.name.starts_with(super::store::SCRATCH) {
+            // Who writes such a file holds the lock.
+            files::delete(&folder)?;
+        }
         // A stage is made under the archive's lock, so one without a lock of its own is half deleted.
         let is_dead = entry.is_folder
             && match File::open(folder.join(stage::LOCK)) {

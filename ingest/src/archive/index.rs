@@ -257,19 +257,25 @@ pub(super) fn write(
         let depth = if path.ends_with("/root.json") { 1 } else { path.len() };
         (bytes.is_none(), std::cmp::Reverse(if path == store::INDEX { 0 } else { depth }), path.clone())
     });
-    for (path, bytes) in order {
-        let to = root.join(&path);
-        let folder = to.parent().unwrap_or(root).to_owned();
-        match bytes {
-            Some(bytes) => {
+    for batch in order.chunks(BATCH) {
+        // All are synced before the first is renamed: a file system makes one commit of that, not one a file.
+        batch.par_iter().enumerate().try_for_each(|(number, (path, bytes))| match bytes {
+            Some(bytes) => files::write_synced(&scratch(archive, number), &root.join(path), bytes),
+            None => Ok(()),
+        })?;
+        for (number, (path, bytes)) in batch.iter().enumerate() {
+            let to = root.join(path);
+            let folder = parent(root, path);
+            if bytes.is_some() {
                 if !folders.contains(&folder) {
                     fs::create_dir_all(&folder).map_err(ArchiveError::write(&folder))?;
                 }
-                files::replace(&archive.scratch(), &to, &bytes)?;
+                fs::rename(scratch(archive, number), &to).map_err(ArchiveError::write(&to))?;
+            } else {
+                files::delete(&to)?;
             }
-            None => files::delete(&to)?,
+            folders.insert(folder);
         }
-        folders.insert(folder);
     }
     for folder in folders {
         files::sync_folder(&folder)?;
@@ -312,10 +318,17 @@ fn mark(archive: &Archive) -> PathBuf {
     archive.temp().join("reindex")
 }
 
+/// A file for a page that is about to be renamed into place.
+fn scratch(archive: &Archive, number: usize) -> PathBuf {
+    archive.scratch().with_extension(number.to_string())
+}
+
 fn parent(root: &Path, path: &str) -> PathBuf {
     root.join(path).parent().unwrap_or(root).to_owned()
 }
 
+/// Pages that are written at once.
+const BATCH: usize = 256;
 /// More builds than this never fit `index.json`: an entry takes at least 130 bytes.
 pub(super) const MOST_INLINE: usize = 128;
 

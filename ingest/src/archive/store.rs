@@ -164,7 +164,7 @@ impl Archive {
 
     /// A file for bytes that are about to be renamed into place; only for who holds the lock alone.
     pub(super) fn scratch(&self) -> PathBuf {
-        self.temp().join("write")
+        self.temp().join(SCRATCH)
     }
 
     pub(super) fn next(&self) -> u64 {
@@ -236,4 +236,6 @@ pub(super) const TEMP: &str = ".tmp";
 pub(super) const CURRENT: &str = "current.json";
 /// The name of the catalogue's first file.
 pub(super) const INDEX: &str = "index.json";
+/// What files start with that are about to be renamed into place.
+pub(super) const SCRATCH: &str = "write";
 const LOCK: &str = "lock";

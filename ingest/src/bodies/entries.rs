@@ -131,7 +131,10 @@ impl Claims {
     fn of(entries: &[Entry]) -> Self {
         let mut furthest = Address::virt(0);
         let ends = entries.iter().map(|entry| {
-            let end = Address { section: entry.address.section, offset: entry.address.offset.saturating_add(entry.claimed) };
+            let end = Address {
+                section: entry.address.section,
+                offset: entry.address.offset.saturating_add(entry.claimed),
+            };
             furthest = furthest.max(end);
             (entry.address, if furthest.section == entry.address.section { furthest.offset } else { 0 })
         });
@@ -144,6 +147,6 @@ impl Claims {
         before.checked_sub(1).is_some_and(|index| {
             let (start, end) = self.ends[index];
             start.section == address.section && address.offset < end
-        }) && !self.ends.get(before).is_some_and(|(start, _)| *start == address)
+        }) && self.ends.get(before).is_none_or(|(start, _)| *start != address)
     }
 }

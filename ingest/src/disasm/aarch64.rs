@@ -44,16 +44,33 @@ impl Family for AArch64 {
         stubs::find_stubs(bytes, address)
     }
 
+    fn mapping_symbol(&self, name: &[u8]) -> Option<bool> {
+        // AAELF64, "Mapping symbols": `$d` and `$x`, also with a dot and anything after it.
+        match name {
+            b"$d" | [b'$', b'd', b'.', ..] => Some(true),
+            b"$x" | [b'$', b'x', b'.', ..] => Some(false),
+            _ => None,
+        }
+    }
+
+    fn veneer(&self, code: &[u8], address: u64) -> Option<u64> {
+        stubs::find_veneer(code, address)
+    }
+
+    fn is_padding(&self, code: &[u8]) -> bool {
+        stubs::is_padding(code)
+    }
+
     fn scan_calls(&self, code: &[u8], address: u64, found: &mut dyn FnMut(u64)) {
-        scan(code, address, |link, target| {
+        scan(code, address, |link, _, to| {
             if link {
-                found(target);
+                found(to);
             }
         });
     }
 
-    fn scan_landings(&self, code: &[u8], address: u64, found: &mut dyn FnMut(u64)) {
-        scan(code, address, |_, target| found(target));
+    fn scan_landings(&self, code: &[u8], address: u64, found: &mut dyn FnMut(u64, u64)) {
+        scan(code, address, |_, from, to| found(from, to));
     }
 
     fn relocation(&self, r_type: u32) -> Fill {
@@ -99,13 +116,13 @@ impl Family for AArch64 {
     }
 }
 
-/// Reports each word that is a direct branch: whether it links, and its target.
-fn scan(code: &[u8], address: u64, mut found: impl FnMut(bool, u64)) {
+/// Reports each word that is a direct branch: whether it links, its place and its target.
+fn scan(code: &[u8], address: u64, mut found: impl FnMut(bool, u64, u64)) {
     let (words, _) = code.as_chunks();
     let mut place = address;
     for word in words {
         if let Some(Transfer::Relative { distance, link, .. }) = Transfer::parse(u32::from_le_bytes(*word)) {
-            found(link, place.wrapping_add_signed(distance));
+            found(link, place, place.wrapping_add_signed(distance));
         }
         place = place.wrapping_add(4);
     }

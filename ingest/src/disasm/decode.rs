@@ -1,5 +1,7 @@
 //! Capstone, one body at a time: every byte in a unit, and the units' text.
 
+use std::{fmt::Write as _, ops::Range};
+
 use capstone::Capstone;
 
 use super::{Family, Unit};
@@ -27,14 +29,28 @@ impl Decoder {
         Ok(Self { capstone, family, units: Vec::new(), text: String::new(), ends: Vec::new() })
     }
 
-    /// Decodes a body. What can't be decoded becomes units of the family's size for that, until the next that can.
-    pub(crate) fn decode(&mut self, code: &[u8], address: u64) {
+    /// Decodes a body. What can't be decoded, and the ranges of `data`, become units of the family's size for that.
+    pub(crate) fn decode(&mut self, code: &[u8], address: u64, data: &[Range<usize>]) {
         self.units.clear();
         self.text.clear();
         self.ends.clear();
         let mut at = 0;
-        while at < code.len() {
-            if let Ok(mut instructions) = self.capstone.disasm_iter(&code[at..], address.wrapping_add(at as u64)) {
+        for range in data {
+            self.decode_code(code, at..range.start, address);
+            let mut place = range.start;
+            while place < range.end {
+                place += self.push_bytes(code, place..range.end);
+            }
+            at = range.end;
+        }
+        self.decode_code(code, at..code.len(), address);
+    }
+
+    fn decode_code(&mut self, code: &[u8], range: Range<usize>, address: u64) {
+        let mut at = range.start;
+        while at < range.end {
+            let rest = &code[at..range.end];
+            if let Ok(mut instructions) = self.capstone.disasm_iter(rest, address.wrapping_add(at as u64)) {
                 while let Some(instruction) = instructions.next() {
                     let size = instruction.bytes().len();
                     self.text.push_str(instruction.mnemonic().unwrap_or_default());
@@ -45,20 +61,26 @@ impl Decoder {
                     at += size;
                 }
             }
-            if at < code.len() {
-                let size = self.family.undecodable(&code[at..]).clamp(1, code.len() - at);
-                let unit = Unit { offset: at as u32, size: size as u8, decoded: false };
-                self.text.push_str(".byte");
-                let mnemonic = self.text.len();
-                for (index, byte) in code[at..at + size].iter().enumerate() {
-                    let comma = if index == 0 { "" } else { ", " };
-                    self.text.push_str(&format!("{comma}0x{byte:02x}"));
-                }
-                self.ends.push((mnemonic as u32, self.text.len() as u32));
-                self.units.push(unit);
-                at += size;
+            if at < range.end {
+                at += self.push_bytes(code, at..range.end);
             }
         }
+    }
+
+    /// Adds a unit that is no instruction, and gives its size.
+    fn push_bytes(&mut self, code: &[u8], range: Range<usize>) -> usize {
+        let bytes = &code[range.clone()];
+        let size = self.family.undecodable(bytes).clamp(1, bytes.len());
+        self.text.push_str(".byte");
+        let mnemonic = self.text.len();
+        for (index, byte) in bytes[..size].iter().enumerate() {
+            let comma = if index == 0 { "" } else { ", " };
+            // A string takes any text.
+            let _ = write!(self.text, "{comma}0x{byte:02x}");
+        }
+        self.ends.push((mnemonic as u32, self.text.len() as u32));
+        self.units.push(Unit { offset: range.start as u32, size: size as u8, decoded: false });
+        size
     }
 
     /// The units of the body that was decoded last.

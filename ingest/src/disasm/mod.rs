@@ -34,12 +34,28 @@ pub(crate) trait Family: Sync {
     /// `landings` are the addresses in the body at which control may arrive otherwise than by its own direct branches:
     /// jumps from other bodies (a `.cold` part that jumps back), landing pads of its exception table, further entries;
     /// in any order, others may be among them. What a register holds is told only as far as they leave it proven.
-    /// `None` where they aren't all known: then only what no landing could change is told.
+    /// `None` where they aren't all known: then only what no landing could change is told. `None` too in a file that is
+    /// still to be linked, where an unfilled `adrp` would pass for a page.
     fn facts(&self, units: &[Unit], code: &[u8], address: u64, landings: Option<&[u64]>) -> Vec<Facts>;
 
     /// The entries of a linker's stub section (`.plt`, `.plt.sec`, `.plt.got`, `.iplt`), in order and contiguous: their
     /// sizes add up to `bytes.len()`. `entry_size` is the section's `sh_entsize`, 0 where it says nothing.
     fn stubs(&self, bytes: &[u8], address: u64, entry_size: u64) -> Vec<Stub>;
+
+    /// Whether a mapping symbol of this name starts data (`true`) or code; none for any other name.
+    fn mapping_symbol(&self, name: &[u8]) -> Option<bool> {
+        let _ = name;
+        None
+    }
+
+    /// Where a linker's veneer in code goes on to, whose bytes these are; none where they are no known form of one.
+    fn veneer(&self, code: &[u8], address: u64) -> Option<u64> {
+        let _ = (code, address);
+        None
+    }
+
+    /// Whether these bytes do nothing but go on to what follows them: `nop`s that fill up to an alignment.
+    fn is_padding(&self, code: &[u8]) -> bool;
 
     /// Reports the target of everything in `code` that may be a direct call, wherever units start: at least all that
     /// are. For finding the few bodies that are worth decoding to see whether it is one.
@@ -47,9 +63,9 @@ pub(crate) trait Family: Sync {
         let _ = (code, address, found);
     }
 
-    /// Reports the targets of all direct branches in `code`, for machines whose facts depend on landings; others report
-    /// nothing.
-    fn scan_landings(&self, code: &[u8], address: u64, found: &mut dyn FnMut(u64)) {
+    /// Reports place and target of all direct branches in `code`, for machines whose facts depend on landings; others
+    /// report nothing.
+    fn scan_landings(&self, code: &[u8], address: u64, found: &mut dyn FnMut(u64, u64)) {
         let _ = (code, address, found);
     }
 
@@ -112,6 +128,9 @@ pub(crate) enum Flow {
     },
     /// Back to the caller (`ret`, `iret`, `eret`), also where it is authenticated.
     Return,
+    /// To the kernel or another system (`syscall`, `svc`, `int n`), and back to the next unit unless it was asked not to
+    /// (`exit`), which no byte of the unit tells.
+    System,
     /// Nowhere: the unit always traps (`ud2`, `udf`, `hlt`, `brk` of the trapping kind).
     Stop,
 }
@@ -183,6 +202,8 @@ pub(crate) enum Leads {
     Lazy(u32),
     /// The first entry of a lazy PLT: to the dynamic linker's resolver itself.
     Header,
+    /// To this address: a veneer, where a branch can't reach that far.
+    Address(u64),
     /// Not a form that is known.
     Unknown,
 }

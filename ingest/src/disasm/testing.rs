@@ -22,6 +22,7 @@ pub(super) fn show(facts: &Facts) -> String {
             words.push(format!("jump{} {}", if conditional { "?" } else { "" }, target(to)));
         }
         Flow::Return => words.push("return".to_owned()),
+        Flow::System => words.push("system".to_owned()),
         Flow::Stop => words.push("stop".to_owned()),
     }
     if let Some(Refer { address, taken }) = facts.refer {
@@ -44,6 +45,7 @@ pub(super) fn show_stubs(stubs: &[Stub]) -> String {
         Leads::Slot(slot) => format!("*{slot:x}"),
         Leads::Lazy(number) => format!("lazy {number}"),
         Leads::Header => "header".to_owned(),
+        Leads::Address(address) => format!("{address:x}"),
         Leads::Unknown => "unknown".to_owned(),
     };
     stubs.iter().map(|stub| format!("{}:{}", stub.size, leads(stub.leads))).collect::<Vec<_>>().join(", ")

@@ -4,6 +4,7 @@
 //! operand is never concluded from.
 
 mod layout;
+mod padding;
 mod stubs;
 #[cfg(test)]
 mod tests;
@@ -53,6 +54,10 @@ impl Family for X86_64 {
 
     fn stubs(&self, bytes: &[u8], address: u64, _entry_size: u64) -> Vec<Stub> {
         stubs::find_stubs(bytes, address)
+    }
+
+    fn is_padding(&self, code: &[u8]) -> bool {
+        padding::is_padding(code)
     }
 
     fn scan_calls(&self, code: &[u8], address: u64, found: &mut dyn FnMut(u64)) {
@@ -150,6 +155,8 @@ fn transfer_of(layout: &Layout, bytes: &[u8], next: u64) -> Option<Facts> {
         // `ud2`, `ud1`, `ud0`: what compilers emit for a trap and after what can't return. `hlt` traps in user code (it
         // stands after `_start`'s call) and waits in a kernel, which always goes on by a jump or return of its own.
         (Map::TwoByte, 0x0b | 0xb9 | 0xff) | (Map::OneByte, 0xf4) => plain(Flow::Stop),
+        // `syscall`, `sysenter`, `int n`.
+        (Map::TwoByte, 0x05 | 0x34) | (Map::OneByte, 0xcd) => plain(Flow::System),
         // `int3`, `int1`. Compilers and linkers fill with `int3` what is never reached: after a `ret` or `jmp` against
         // straight-line speculation, between functions. Only a debugger, or a handler of `__builtin_debugtrap`, goes on
         // after one. To say that it goes on would make a fall into the next function out of padding.

@@ -51,7 +51,9 @@ pub(super) fn read<'data, H: FileHeader<Endian = Endianness>>(
         }
         values.push((tag.0 as u64, entry.d_val(endian).into()));
     }
-    let value = |wanted: elf::DynamicTag| values.iter().find(|(tag, _)| *tag == wanted.0 as u64).map(|(_, value)| *value);
+    let value = |wanted: elf::DynamicTag| {
+        values.iter().find(|(tag, _)| *tag == wanted.0 as u64).map(|(_, value)| *value)
+    };
     let strings = value(elf::DT_STRTAB).and_then(|address| {
         let size = value(elf::DT_STRSZ).unwrap_or(u64::MAX);
         let bytes = bytes_at(sections, segments, data, address)?;
@@ -106,7 +108,9 @@ fn bytes_at<'data>(
         Some(available(data, segment.offset.checked_add(inside)?, segment.file_size - inside))
     });
     in_segment.or_else(|| {
-        let section = sections.iter().find(|section| section.has(elf::SHF_ALLOC) && section.address.offset == address)?;
+        let section = sections
+            .iter()
+            .find(|section| section.has(elf::SHF_ALLOC) && section.address.offset == address)?;
         Some(section.data)
     })
 }

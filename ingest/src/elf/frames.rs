@@ -46,12 +46,23 @@ pub(super) fn read(
                     table.cie_from_offset(bases, offset)
                 });
                 match fde {
+                    // glibc lets the range of `__restore_rt` start one byte early, for unwinders that look up the address
+                    // before a return address: where a signal trampoline starts its entry doesn't say.
+                    Ok(fde) if fde.is_signal_trampoline() => {}
                     Ok(fde) if fde.len() > 0 => {
-                        frames.push(Frame { start: Address::virt(fde.initial_address()), size: fde.len(), lands: fde.lsda().is_some() });
+                        frames.push(Frame {
+                            start: Address::virt(fde.initial_address()),
+                            size: fde.len(),
+                            lands: fde.lsda().is_some(),
+                        });
                     }
                     Ok(_) => {}
                     Err(error) => {
-                        diagnostics.add("frame-unreadable", section.name, format!("a frame entry can't be read ({error})"));
+                        diagnostics.add(
+                            "frame-unreadable",
+                            section.name,
+                            format!("a frame entry can't be read ({error})"),
+                        );
                     }
                 }
             }

@@ -20,7 +20,8 @@ pub(crate) fn load<'data>(data: &'data [u8], name: &str) -> Result<Elf<'data>, I
     if !data.starts_with(&elf::ELFMAG) {
         return Err(not_elf(starts_with(data)));
     }
-    let ident = data.get(..16).ok_or_else(|| not_elf(format!("it ends after {} of 16 ident bytes", data.len())))?;
+    let ident =
+        data.get(..16).ok_or_else(|| not_elf(format!("it ends after {} of 16 ident bytes", data.len())))?;
     if !matches!(ident[5], 1 | 2) {
         return Err(not_elf(format!("its byte order is {}, not 1 (little) or 2 (big)", ident[5])));
     }
@@ -48,7 +49,9 @@ fn starts_with(data: &[u8]) -> String {
         [] => "it is empty".to_owned(),
         [0x1f, 0x8b, ..] => "it is gzip-compressed".to_owned(),
         [b'#', b'!', ..] => "it is a script".to_owned(),
-        [b'!', b'<', b'a', b'r', b'c', b'h', b'>', ..] => "it is an ar archive (.a, .deb); this version takes single ELF files and folders".to_owned(),
+        [b'!', b'<', b'a', b'r', b'c', b'h', b'>', ..] => {
+            "it is an ar archive (.a, .deb); this version takes single ELF files and folders".to_owned()
+        }
         [b'M', b'Z', ..] => "it is a PE file".to_owned(),
         [0xcf, 0xfa, 0xed, 0xfe, ..] | [0xfe, 0xed, 0xfa, 0xcf, ..] => "it is a Mach-O file".to_owned(),
         _ => {
@@ -58,7 +61,10 @@ fn starts_with(data: &[u8]) -> String {
     }
 }
 
-fn read<'data, H: FileHeader<Endian = Endianness>>(data: &'data [u8], name: &str) -> Result<Elf<'data>, InputError> {
+fn read<'data, H: FileHeader<Endian = Endianness>>(
+    data: &'data [u8],
+    name: &str,
+) -> Result<Elf<'data>, InputError> {
     let bad = |reason: String| InputError::BadElf { name: name.to_owned(), reason };
     let class = if size_of::<H>() == size_of::<FileHeader64<Endianness>>() { 64 } else { 32 };
     let header = data
@@ -85,16 +91,18 @@ fn read<'data, H: FileHeader<Endian = Endianness>>(data: &'data [u8], name: &str
         endian,
         header,
         &sections,
-        relocatable.then_some(tables.symtab.clone()),
+        relocatable.then_some(tables.symtab),
         &tables.dynsym,
         dynamic.jmprel,
         &mut diagnostics,
     );
-    let frames = if relocatable { Vec::new() } else { frames::read(&sections, endian, class, &mut diagnostics) };
-    let interpreter = segments.iter().find(|segment| segment.p_type == elf::PT_INTERP.0).and_then(|segment| {
-        let text = data.read_bytes_at(segment.offset, segment.file_size).ok()?;
-        Some(text.split(|byte| *byte == 0).next().unwrap_or(text))
-    });
+    let frames =
+        if relocatable { Vec::new() } else { frames::read(&sections, endian, class, &mut diagnostics) };
+    let interpreter =
+        segments.iter().find(|segment| segment.p_type == elf::PT_INTERP.0).and_then(|segment| {
+            let text = data.read_bytes_at(segment.offset, segment.file_size).ok()?;
+            Some(text.split(|byte| *byte == 0).next().unwrap_or(text))
+        });
     let comments = sections
         .iter()
         .filter(|section| section.name == b".comment" && section.sh_type == elf::SHT_PROGBITS.0)
@@ -128,9 +136,9 @@ fn segments<H: FileHeader<Endian = Endianness>>(
     endian: Endianness,
     data: &[u8],
 ) -> Result<Vec<Segment>, String> {
-    let headers = header
-        .program_headers(endian, data)
-        .map_err(|error| format!("its program headers can't be read ({error}); the file has {} bytes", data.len()))?;
+    let headers = header.program_headers(endian, data).map_err(|error| {
+        format!("its program headers can't be read ({error}); the file has {} bytes", data.len())
+    })?;
     let segments: Vec<Segment> = headers
         .iter()
         .map(|segment| Segment {
@@ -142,7 +150,9 @@ fn segments<H: FileHeader<Endian = Endianness>>(
             memory_size: segment.p_memsz(endian).into(),
         })
         .collect();
-    for (index, segment) in segments.iter().enumerate().filter(|(_, segment)| segment.p_type == elf::PT_LOAD.0) {
+    for (index, segment) in
+        segments.iter().enumerate().filter(|(_, segment)| segment.p_type == elf::PT_LOAD.0)
+    {
         let end = segment.offset.checked_add(segment.file_size);
         if end.is_none_or(|end| end > data.len() as u64) {
             return Err(format!(
@@ -165,7 +175,8 @@ fn sections<'data, H: FileHeader<Endian = Endianness>>(
 ) -> Vec<Section<'data>> {
     let headers = match header.section_headers(endian, data) {
         Ok([]) => {
-            let message = "the file has no section headers: code is taken from its segments, and symbols are not read";
+            let message =
+                "the file has no section headers: code is taken from its segments, and symbols are not read";
             diagnostics.add("no-section-headers", b"", message);
             return Vec::new();
         }
@@ -180,7 +191,11 @@ fn sections<'data, H: FileHeader<Endian = Endianness>>(
     };
     let strings = header.section_strings(endian, data, headers);
     if let Err(error) = &strings {
-        diagnostics.add("section-names-unreadable", b"", format!("the section names can't be read ({error})"));
+        diagnostics.add(
+            "section-names-unreadable",
+            b"",
+            format!("the section names can't be read ({error})"),
+        );
     }
     let strings = strings.unwrap_or_default();
     let mut sections = Vec::with_capacity(headers.len());
@@ -201,16 +216,18 @@ fn sections<'data, H: FileHeader<Endian = Endianness>>(
             );
             diagnostics.add("section-cut", name, message);
         }
-        let address = if relocatable { Address { section: index, offset: 0 } } else { Address::virt(section.sh_addr(endian).into()) };
+        let address = if relocatable {
+            Address { section: index, offset: 0 }
+        } else {
+            Address::virt(section.sh_addr(endian).into())
+        };
         sections.push(Section {
-            index,
             name,
             sh_type: sh_type.0,
             flags: section.sh_flags(endian).0,
             address,
             offset,
             size,
-            link: section.sh_link(endian),
             info: section.sh_info(endian),
             entry_size: section.sh_entsize(endian).into(),
             data: bytes,

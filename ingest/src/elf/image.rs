@@ -26,8 +26,6 @@ pub(crate) struct Region<'data> {
     pub(crate) name: Option<&'data [u8]>,
     /// Whether it holds code.
     pub(crate) executable: bool,
-    /// Its section's index, 0 where segments stand for sections.
-    pub(crate) section: u32,
     /// `sh_entsize`.
     pub(crate) entry_size: u64,
 }
@@ -41,15 +39,18 @@ impl<'data> Image<'data> {
         diagnostics: &mut Diagnostics,
     ) -> Self {
         let mut regions: Vec<Region<'data>> = if sections.is_empty() {
-            segments.iter().filter(|segment| segment.p_type == elf::PT_LOAD.0).map(|segment| Region {
-                start: Address::virt(segment.address),
-                size: segment.memory_size,
-                data: available(data, segment.offset, segment.file_size.min(segment.memory_size)),
-                name: None,
-                executable: segment.flags & elf::PF_X.0 != 0,
-                section: 0,
-                entry_size: 0,
-            }).collect()
+            segments
+                .iter()
+                .filter(|segment| segment.p_type == elf::PT_LOAD.0)
+                .map(|segment| Region {
+                    start: Address::virt(segment.address),
+                    size: segment.memory_size,
+                    data: available(data, segment.offset, segment.file_size.min(segment.memory_size)),
+                    name: None,
+                    executable: segment.flags & elf::PF_X.0 != 0,
+                    entry_size: 0,
+                })
+                .collect()
         } else {
             // .tbss takes no addresses of its own: what follows it starts at the same one.
             let in_memory = |section: &&Section<'data>| {
@@ -57,20 +58,24 @@ impl<'data> Image<'data> {
                     && section.size > 0
                     && !(section.has(elf::SHF_TLS) && section.sh_type == elf::SHT_NOBITS.0)
             };
-            sections.iter().filter(in_memory).map(|section| Region {
-                start: section.address,
-                size: section.size,
-                data: section.data,
-                name: Some(section.name),
-                executable: section.has(elf::SHF_EXECINSTR) && section.sh_type != elf::SHT_NOBITS.0,
-                section: section.index,
-                entry_size: section.entry_size,
-            }).collect()
+            sections
+                .iter()
+                .filter(in_memory)
+                .map(|section| Region {
+                    start: section.address,
+                    size: section.size,
+                    data: section.data,
+                    name: Some(section.name),
+                    executable: section.has(elf::SHF_EXECINSTR) && section.sh_type != elf::SHT_NOBITS.0,
+                    entry_size: section.entry_size,
+                })
+                .collect()
         };
         regions.sort_by_key(|region| (region.start, !region.executable));
         Self::separate(&mut regions, diagnostics);
         let relro = segments.iter().filter(|segment| segment.p_type == elf::PT_GNU_RELRO.0 && !relocatable);
-        let relro = relro.map(|segment| (segment.address, segment.address.saturating_add(segment.memory_size)));
+        let relro =
+            relro.map(|segment| (segment.address, segment.address.saturating_add(segment.memory_size)));
         Self { regions: regions.into(), relro: relro.collect() }
     }
 
@@ -80,10 +85,14 @@ impl<'data> Image<'data> {
         for mut region in regions.drain(..) {
             let room = u64::MAX - region.start.offset;
             if region.size > room {
-                let message = format!("{:#x} bytes from {:#x} pass the end of the address space", region.size, region.start.offset);
+                let message = format!(
+                    "{:#x} bytes from {:#x} pass the end of the address space",
+                    region.size, region.start.offset
+                );
                 diagnostics.add("region-wraps", region.name.unwrap_or_default(), message);
                 region.size = room;
-                region.data = &region.data[..region.data.len().min(usize::try_from(room).unwrap_or(usize::MAX))];
+                region.data =
+                    &region.data[..region.data.len().min(usize::try_from(room).unwrap_or(usize::MAX))];
             }
             if let Some(last) = kept.last()
                 && last.start.section == region.start.section
@@ -118,7 +127,8 @@ impl<'data> Image<'data> {
     pub(crate) fn find_region(&self, address: Address) -> Option<&Region<'data>> {
         let after = self.regions.partition_point(|region| region.start <= address);
         let region = self.regions.get(after.checked_sub(1)?)?;
-        let inside = region.start.section == address.section && address.offset - region.start.offset < region.size;
+        let inside =
+            region.start.section == address.section && address.offset - region.start.offset < region.size;
         inside.then_some(region)
     }
 

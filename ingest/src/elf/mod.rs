@@ -48,7 +48,7 @@ pub(crate) struct Elf<'data> {
     pub(crate) symbols: Vec<Symbol<'data>>,
     /// What the dynamic section says.
     pub(crate) dynamic: Dynamic<'data>,
-    /// In a linked file: dynamic relocations by place. In a relocatable one: those of its executable sections.
+    /// In a linked file: dynamic relocations by place. In a relocatable one: those of its loaded sections.
     pub(crate) relocations: Vec<Relocation>,
     /// The dynamic relocations of the lazy PLT (`DT_JMPREL`), in table order, as indices into `relocations`.
     pub(crate) plt_relocations: Vec<u32>,
@@ -77,7 +77,11 @@ impl Elf<'_> {
             Some(if self.big_endian { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) })
         } else {
             let bytes = *bytes.first_chunk::<4>()?;
-            Some(u64::from(if self.big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }))
+            Some(u64::from(if self.big_endian {
+                u32::from_be_bytes(bytes)
+            } else {
+                u32::from_le_bytes(bytes)
+            }))
         }
     }
 
@@ -107,8 +111,6 @@ impl Elf<'_> {
 /// One section header.
 #[derive(Clone, Debug)]
 pub(crate) struct Section<'data> {
-    /// Its index.
-    pub(crate) index: u32,
     /// `sh_name`; empty where it can't be read.
     pub(crate) name: &'data [u8],
     /// `sh_type`.
@@ -121,8 +123,6 @@ pub(crate) struct Section<'data> {
     pub(crate) offset: u64,
     /// `sh_size`.
     pub(crate) size: u64,
-    /// `sh_link`.
-    pub(crate) link: u32,
     /// `sh_info`.
     pub(crate) info: u32,
     /// `sh_entsize`.

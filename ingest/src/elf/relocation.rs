@@ -1,4 +1,4 @@
-//! Relocations: the dynamic ones of a linked file, those of the code of a relocatable one.
+//! Relocations: the dynamic ones of a linked file, those of what is loaded of a relocatable one.
 
 use elfscope_schema::Address;
 use object::{
@@ -53,7 +53,7 @@ pub(super) fn read<'data, H: FileHeader<Endian = Endianness>>(
             None if linked => (*dynsym, Address::virt(0)),
             Some(symtab) if !linked => {
                 let target = sections.get(section.info as usize);
-                if !target.is_some_and(|target| target.has(elf::SHF_EXECINSTR)) {
+                if !target.is_some_and(|target| target.has(elf::SHF_ALLOC) && target.name != b".eh_frame") {
                     continue;
                 }
                 (symtab, Address { section: section.info, offset: 0 })
@@ -113,8 +113,9 @@ pub(super) fn read<'data, H: FileHeader<Endian = Endianness>>(
 
 fn entries<'data, T: object::Pod>(section: &Section<'data>, diagnostics: &mut Diagnostics) -> &'data [T] {
     let count = section.data.len() / size_of::<T>();
-    if section.data.len() % size_of::<T>() != 0 {
-        let message = format!("{} bytes are no whole number of entries of {}", section.data.len(), size_of::<T>());
+    if !section.data.len().is_multiple_of(size_of::<T>()) {
+        let message =
+            format!("{} bytes are no whole number of entries of {}", section.data.len(), size_of::<T>());
         diagnostics.add("relocations-cut", section.name, message);
     }
     // This many entries fit by the division above; object's types have alignment 1.

@@ -122,14 +122,34 @@ pub(super) fn read<'data, H: FileHeader<Endian = Endianness>>(
         return tables;
     }
     let Ok(raw) = header.sections(endian, data) else { return tables };
-    tables.symtab =
-        read_table(&raw, endian, data, elf::SHT_SYMTAB, Origin::Symtab, &[], &mut tables.symbols, diagnostics);
+    tables.symtab = read_table(
+        &raw,
+        endian,
+        data,
+        elf::SHT_SYMTAB,
+        Origin::Symtab,
+        &[],
+        &mut tables.symbols,
+        diagnostics,
+    );
     let versions = read_versions(&raw, endian, data, &mut tables.needs).unwrap_or_else(|error| {
-        diagnostics.add("versions-unreadable", b".gnu.version", format!("the symbol versions can't be read ({error})"));
+        diagnostics.add(
+            "versions-unreadable",
+            b".gnu.version",
+            format!("the symbol versions can't be read ({error})"),
+        );
         Vec::new()
     });
-    tables.dynsym =
-        read_table(&raw, endian, data, elf::SHT_DYNSYM, Origin::Dynsym, &versions, &mut tables.symbols, diagnostics);
+    tables.dynsym = read_table(
+        &raw,
+        endian,
+        data,
+        elf::SHT_DYNSYM,
+        Origin::Dynsym,
+        &versions,
+        &mut tables.symbols,
+        diagnostics,
+    );
     tables
 }
 
@@ -148,19 +168,28 @@ fn read_table<'data, H: FileHeader<Endian = Endianness>>(
     let table = match sections.symbols(endian, data, kind) {
         Ok(table) => table,
         Err(error) => {
-            diagnostics.add("symbols-unreadable", subject, format!("the table can't be read ({error}): its names are lost"));
+            diagnostics.add(
+                "symbols-unreadable",
+                subject,
+                format!("the table can't be read ({error}): its names are lost"),
+            );
             return Table::default();
         }
     };
     let first = u32::try_from(symbols.len()).unwrap_or(u32::MAX);
-    let versym = if origin == Origin::Dynsym { sections.gnu_versym(endian, data).ok().flatten() } else { None };
+    let versym =
+        if origin == Origin::Dynsym { sections.gnu_versym(endian, data).ok().flatten() } else { None };
     if table.len() > limits::SYMBOLS {
-        let message = format!("the table has {} symbols; the first {} are read", table.len(), limits::SYMBOLS);
+        let message =
+            format!("the table has {} symbols; the first {} are read", table.len(), limits::SYMBOLS);
         diagnostics.add("symbols-too-many", subject, message);
     }
     for (index, symbol) in table.iter().enumerate().take(limits::SYMBOLS) {
         let name = symbol.name(endian, table.strings()).unwrap_or_else(|_| {
-            let message = format!("symbol {index} at {:#x} has no readable name", Into::<u64>::into(symbol.st_value(endian)));
+            let message = format!(
+                "symbol {index} at {:#x} has no readable name",
+                Into::<u64>::into(symbol.st_value(endian))
+            );
             diagnostics.add("symbol-name-unreadable", subject, message);
             b""
         });
@@ -169,7 +198,9 @@ fn read_table<'data, H: FileHeader<Endian = Endianness>>(
             elf::SHN_UNDEF => Place::Undefined,
             elf::SHN_ABS => Place::Absolute,
             elf::SHN_COMMON => Place::Common,
-            elf::SHN_XINDEX => table.shndx(endian, SymbolIndex(index)).map_or(Place::Absolute, Place::Section),
+            elf::SHN_XINDEX => {
+                table.shndx(endian, SymbolIndex(index)).map_or(Place::Absolute, Place::Section)
+            }
             other => Place::Section(other.0.into()),
         };
         let mut parsed = Symbol {
@@ -196,7 +227,10 @@ fn read_table<'data, H: FileHeader<Endian = Endianness>>(
                     // symbol here.
                     parsed.default = library.is_none() && !entry.is_hidden() && place != Place::Undefined;
                 } else if number > 1 && index > 0 {
-                    let message = format!("symbol {index} `{}` has version {number}, which nothing defines", shown(name));
+                    let message = format!(
+                        "symbol {index} `{}` has version {number}, which nothing defines",
+                        shown(name)
+                    );
                     diagnostics.add("version-unknown", subject, message);
                 }
             }
@@ -218,7 +252,8 @@ fn split_version(symbol: &mut Symbol<'_>) {
     };
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-+".contains(byte);
     if !version.is_empty() && version.iter().all(plain) {
-        (symbol.name, symbol.version, symbol.default) = (name, Some(version), default && symbol.place != Place::Undefined);
+        (symbol.name, symbol.version, symbol.default) =
+            (name, Some(version), default && symbol.place != Place::Undefined);
     }
 }
 

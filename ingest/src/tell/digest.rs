@@ -10,9 +10,7 @@ use crate::{
     bodies::Body,
     disasm::Points,
     elf::Symbol,
-    resolve::{Resolved, Resolver},
-    slots::Content,
-    strings,
+    resolve::{Meaning, Resolved, Resolver},
 };
 
 /// Collects what the fields of a body refer to.
@@ -28,7 +26,13 @@ impl Builder {
     }
 
     /// Adds one unit.
-    pub(super) fn add(&mut self, resolver: &Resolver<'_, '_>, index: u32, telling: &Telling<'_>, resolved: Option<&Resolved>) {
+    pub(super) fn add(
+        &mut self,
+        resolver: &Resolver<'_, '_>,
+        index: u32,
+        telling: &Telling<'_>,
+        resolved: Option<&Resolved>,
+    ) {
         let start = telling.unit.offset as usize;
         let field = telling.facts.field;
         if let Some(field) = field {
@@ -63,7 +67,10 @@ impl Builder {
                 let address = Address { section: body.start.section, offset: address };
                 if let Some(symbol) = resolved.and_then(|resolved| resolved.import) {
                     self.import(&resolver.elf.symbols[symbol as usize]);
-                } else if let Some(callee) = resolved.filter(|resolved| resolved.class == EdgeClass::Ifunc).and_then(|resolved| resolved.body) {
+                } else if let Some(callee) = resolved
+                    .filter(|resolved| resolved.class == EdgeClass::Ifunc)
+                    .and_then(|resolved| resolved.body)
+                {
                     self.function(resolver, &resolver.bodies.all()[callee as usize], 0);
                 } else {
                     let taken = telling.facts.refer.is_some_and(|refer| refer.taken);
@@ -83,28 +90,29 @@ impl Builder {
     }
 
     fn place(&mut self, resolver: &Resolver<'_, '_>, own: &Body, address: Address, taken: bool) {
-        match resolver.slots.find(address) {
-            Some(Content::Symbol(symbol)) => return self.import(&resolver.elf.symbols[symbol as usize]),
-            Some(Content::Address(held)) if !taken && resolver.elf.image.is_relro(address) => {
-                if let Some(index) = resolver.bodies.find_at(held) {
+        match resolver.meaning(address, taken) {
+            Meaning::Import(symbol) => self.import(&resolver.elf.symbols[symbol as usize]),
+            Meaning::Ifunc(index) => self.function(resolver, &resolver.bodies.all()[index as usize], 0),
+            Meaning::Pointer(held) => match resolver.bodies.find_at(held) {
+                Some(index) => {
                     let body = &resolver.bodies.all()[index as usize];
-                    return self.function(resolver, body, held.offset - body.start.offset);
+                    self.function(resolver, body, held.offset - body.start.offset);
+                }
+                None => self.is_unknown(),
+            },
+            Meaning::Body(index, offset) => {
+                let body = &resolver.bodies.all()[index as usize];
+                if body.start == own.start {
+                    let _ = writeln!(self.lines, "self {offset:x}");
+                } else {
+                    self.function(resolver, body, offset);
                 }
             }
-            _ => {}
-        }
-        if let Some(index) = resolver.bodies.find_at(address) {
-            let body = &resolver.bodies.all()[index as usize];
-            let offset = address.offset - body.start.offset;
-            if body.start == own.start {
-                let _ = writeln!(self.lines, "self {offset:x}");
-            } else {
-                self.function(resolver, body, offset);
+            Meaning::Text(text) => {
+                let digest = elfscope_schema::lookup::string_digest(text.as_bytes());
+                let _ = writeln!(self.lines, "string {digest}");
             }
-        } else if let Some(text) = strings::find_at(resolver.elf, address).filter(|_| taken) {
-            let _ = writeln!(self.lines, "string {}", elfscope_schema::lookup::string_digest(text.as_bytes()));
-        } else {
-            self.is_unknown();
+            Meaning::Object(..) | Meaning::Data => self.is_unknown(),
         }
     }
 

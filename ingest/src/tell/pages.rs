@@ -1,8 +1,8 @@
 //! A body's pages: cut at [`limits::PAGE_ITEMS`] rows or [`limits::PAGE`] bytes, written and deflated.
 
 use elfscope_schema::{
-    BodyKind, Digests, Edge, EdgeTarget, FunctionName, FunctionPage, Head, Name, Row, Run, documents::schema, limits,
-    to_canonical,
+    BodyKind, Digests, Edge, EdgeTarget, FunctionName, FunctionPage, Head, Name, Row, Run, documents::schema,
+    limits, to_canonical,
 };
 use serde::Serialize;
 
@@ -34,12 +34,13 @@ const HEAD_NAMES: usize = 24 * 1024;
 pub(super) fn write(
     resolver: &Resolver<'_, '_>,
     index: u32,
-    rows: &[Row],
+    rows: Vec<Row>,
     edges: &[Edge],
     digests: Option<&Digests>,
 ) -> Vec<Page> {
     let body = &resolver.bodies.all()[index as usize];
-    let names: Vec<FunctionName> = resolver.names_of(body).iter().map(crate::names::PlaceName::to_document).collect();
+    let names: Vec<FunctionName> =
+        resolver.names_of(body).iter().map(crate::names::PlaceName::to_document).collect();
     let head_names = fitting(&names, HEAD_NAMES);
     let head = Head {
         bounds: body.origin,
@@ -82,25 +83,27 @@ pub(super) fn write(
     }
 
     let mut edges = edges.iter().peekable();
-    let mut from = 0;
     let mut items = 0;
-    for (position, row) in rows.iter().enumerate() {
-        let leaving: Vec<&Edge> = std::iter::from_fn(|| edges.next_if(|edge| edge.row == row.offset)).collect();
-        let more = row_size(row) + leaving.iter().map(|edge| size_of(edge) + 1).sum::<usize>();
+    for (position, row) in rows.into_iter().enumerate() {
+        let leaving: Vec<&Edge> =
+            std::iter::from_fn(|| edges.next_if(|edge| edge.row == row.offset)).collect();
+        let more = row_size(&row) + leaving.iter().map(|edge| size_of(edge) + 1).sum::<usize>();
         if items == limits::PAGE_ITEMS || (size + more > limits::PAGE && items > 0) {
-            close(&mut pages, &rows[from..position]);
             let next = page(pages.len(), position);
             size = FRAME + size_of(&next);
             pages.push(next);
-            (from, items) = (position, 0);
+            items = 0;
         }
         size += more;
         items += 1;
         if let Some(last) = pages.last_mut() {
             last.edges.extend(leaving.into_iter().cloned());
+            match last.runs.last_mut() {
+                Some(run) => run.rows.push(row),
+                None => last.runs.push(Run { at: None, rows: vec![row] }),
+            }
         }
     }
-    close(&mut pages, &rows[from..]);
     let total = count(pages.len());
     pages
         .into_iter()
@@ -111,18 +114,10 @@ pub(super) fn write(
         .collect()
 }
 
-fn close(pages: &mut [FunctionPage], rows: &[Row]) {
-    if let Some(last) = pages.last_mut()
-        && !rows.is_empty()
-    {
-        last.runs = vec![Run { at: None, rows: rows.to_vec() }];
-    }
-}
-
 fn leads(resolver: &Resolver<'_, '_>, index: u32) -> Option<EdgeTarget> {
     let body = &resolver.bodies.all()[index as usize];
     match body.leads? {
-        Leads::Slot(_) | Leads::Lazy(_) => {
+        Leads::Slot(_) | Leads::Lazy(_) | Leads::Address(_) => {
             let resolved = resolver.control(u32::MAX, elfscope_schema::EdgeKind::Call, body.start)?;
             let mut target = resolved.target?;
             // It is this stub.

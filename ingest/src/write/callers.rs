@@ -50,7 +50,10 @@ pub(crate) fn write(
             Callee::Body(index) => CallersOf::Body(resolver.bodies.all()[index as usize].key()),
             Callee::Import(index) => {
                 let import = &imports[index as usize];
-                CallersOf::Import { name: Name::from_bytes(import.name), version: import.version.map(Name::from_bytes) }
+                CallersOf::Import {
+                    name: Name::from_bytes(import.name),
+                    version: import.version.map(Name::from_bytes),
+                }
             }
         };
         let callers: Vec<Caller> = same.iter().map(|site| caller(resolver, site)).collect();

@@ -3,17 +3,13 @@
 use std::collections::BTreeMap;
 
 use elfscope_schema::{
-    Address, DataItem, DataKind, DataPage, DataRef, Name, Slot, TableEntry, documents::schema, limits, to_canonical,
+    Address, DataItem, DataKind, DataPage, DataRef, Name, Slot, TableEntry, documents::schema, limits,
+    to_canonical,
 };
 
 use super::LazyPack;
 use crate::{
-    archive::ArchiveError,
-    elf::Elf,
-    names::PlaceName,
-    resolve::Resolver,
-    slots::Content,
-    strings,
+    archive::ArchiveError, elf::Elf, names::PlaceName, resolve::Resolver, slots::Content, strings,
     tell::RefSite,
 };
 
@@ -80,13 +76,20 @@ const FRAME: usize = 100;
 
 impl Pages {
     /// Adds an item; what of its entries and references doesn't fit goes on on further pages.
-    fn add(&mut self, mut item: DataItem, pack: &mut LazyPack<'_>, pages: &mut Vec<TableEntry>) -> Result<(), ArchiveError> {
+    fn add(
+        &mut self,
+        mut item: DataItem,
+        pack: &mut LazyPack<'_>,
+        pages: &mut Vec<TableEntry>,
+    ) -> Result<(), ArchiveError> {
         let mut entries = std::mem::take(&mut item.entries).into_iter().peekable();
         let mut refs = std::mem::take(&mut item.refs).into_iter().peekable();
         loop {
             let mut part = item.clone();
             let base = to_canonical(&part).len() + 40;
-            if !self.items.is_empty() && (self.size + base > limits::PAGE - FRAME || self.count >= limits::PAGE_ITEMS) {
+            if !self.items.is_empty()
+                && (self.size + base > limits::PAGE - FRAME || self.count >= limits::PAGE_ITEMS)
+            {
                 self.close(pack, pages)?;
             }
             self.size += base;
@@ -240,7 +243,8 @@ fn texts(resolver: &Resolver<'_, '_>, sites: &[DataSite], pointed: &[(Address, A
         string.text = Some(Name::from_bytes(text.as_bytes()));
         let after = referred.partition_point(|other| *other <= address);
         let inside = referred.get(after).filter(|other| other.section == address.section);
-        string.next = inside.map(|other| other.offset - address.offset).filter(|offset| *offset < text.len() as u64);
+        string.next =
+            inside.map(|other| other.offset - address.offset).filter(|offset| *offset < text.len() as u64);
         items.insert((address, DataKind::String), string);
     };
     for address in referred.iter().filter(|address| resolver.find_object(**address).is_none()) {
@@ -274,7 +278,8 @@ fn refer(resolver: &Resolver<'_, '_>, sites: &[DataSite], items: &mut Map) {
             let mut place = item(resolver.elf, to, DataKind::Place);
             let code = resolver.bodies.find_at(to).map(|index| &resolver.bodies.all()[index as usize]);
             if let Some(code) = code.filter(|code| code.start == to) {
-                place.names = resolver.names_of(code).iter().take(NAMES).map(PlaceName::to_document).collect();
+                place.names =
+                    resolver.names_of(code).iter().take(NAMES).map(PlaceName::to_document).collect();
             }
             place
         });

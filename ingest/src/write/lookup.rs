@@ -1,8 +1,8 @@
 //! The indices of an edition.
 
 use elfscope_schema::{
-    Address, BodyKind, DataItem, DataKind, DigestEntry, Digests, FunctionEntry, ImportEntry, Lookup, Name, NameEntry,
-    NamedKind, Record, StringEntry, TableEntry,
+    Address, BodyKind, DataItem, DataKind, DigestEntry, Digests, FunctionEntry, ImportEntry, Lookup, Name,
+    NameEntry, NamedKind, Record, StringEntry, TableEntry,
 };
 
 use super::{
@@ -48,7 +48,7 @@ pub(crate) fn strings_of(items: &[DataItem]) -> Vec<(Address, Name)> {
 }
 
 /// Writes all indices.
-pub(crate) fn write(sources: Sources<'_, '_, '_>, pack: &mut LazyPack<'_>) -> Result<Lookup, ArchiveError> {
+pub(crate) fn write(sources: &Sources<'_, '_, '_>, pack: &mut LazyPack<'_>) -> Result<Lookup, ArchiveError> {
     let leaves = vec![Leaves { name: "data", pages: sources.data.clone() }];
     let indices =
         vec![sources.addresses(), sources.digests(), sources.imports(), sources.names(), sources.strings()];
@@ -65,7 +65,8 @@ impl Sources<'_, '_, '_> {
         let bodies = (0u32..).zip(self.resolver.bodies.all()).zip(self.ordinals);
         let records = bodies.map(|((index, body), ordinal)| {
             let names = self.resolver.names_of(body).iter().take(FunctionEntry::NAMES);
-            let names = names.map(|name| (Name::from_bytes(name.name), name.version.map(Name::from_bytes), name.default));
+            let names = names
+                .map(|name| (Name::from_bytes(name.name), name.version.map(Name::from_bytes), name.default));
             let callers = self.callers_of(Callee::Body(index));
             let entry = FunctionEntry(body.start, body.size, *ordinal, callers, body.kind, names.collect());
             (body.start.to_string(), Record::from(entry))
@@ -103,7 +104,8 @@ impl Sources<'_, '_, '_> {
                 weak: true,
             })
             .collect();
-        let symbols = self.resolver.elf.symbols.iter().zip(self.import_of).filter(|(_, import)| **import != u32::MAX);
+        let symbols =
+            self.resolver.elf.symbols.iter().zip(self.import_of).filter(|(_, import)| **import != u32::MAX);
         for (symbol, import) in symbols {
             let entry = &mut entries[*import as usize];
             entry.library = entry.library.take().or(symbol.library.map(Name::from_bytes));
@@ -120,7 +122,8 @@ impl Sources<'_, '_, '_> {
                 entry.slots.push(at);
             }
         }
-        let records = entries.into_iter().map(|entry| (Name::sort_key(entry.name.text()).into_owned(), entry));
+        let records =
+            entries.into_iter().map(|entry| (Name::sort_key(entry.name.text()).into_owned(), entry));
         let mut records: Vec<(String, ImportEntry)> = records.collect();
         records.sort_by(|a, b| (&a.0, &a.1.version).cmp(&(&b.0, &b.1.version)));
         let records = records.into_iter().map(|(key, entry)| (key, entry.into())).collect();
@@ -181,7 +184,10 @@ impl Sources<'_, '_, '_> {
             .strings
             .iter()
             .map(|(address, text)| {
-                (Name::sort_key(text.text()).into_owned(), StringEntry { address: *address, text: text.clone() })
+                (
+                    Name::sort_key(text.text()).into_owned(),
+                    StringEntry { address: *address, text: text.clone() },
+                )
             })
             .collect();
         keyed.sort_by(|(a_key, a), (b_key, b)| (a_key, a.address).cmp(&(b_key, b.address)));
@@ -202,12 +208,14 @@ pub(crate) fn imports<'data>(resolver: &Resolver<'_, 'data>) -> (Vec<Import<'dat
             is_import[symbol as usize] |= is_named(&symbols[symbol as usize]);
         }
     }
-    let imported = symbols.iter().zip(&is_import).filter(|(_, import)| **import).map(|(symbol, _)| key(symbol));
+    let imported =
+        symbols.iter().zip(&is_import).filter(|(_, import)| **import).map(|(symbol, _)| key(symbol));
     let mut keys: Vec<_> = imported.collect();
     keys.sort_unstable();
     keys.dedup();
     // `.symtab` names an import without the version that `.dynsym` gives it: it is the same symbol.
-    let versioned: Vec<&[u8]> = keys.iter().filter(|(_, version)| version.is_some()).map(|(name, _)| *name).collect();
+    let versioned: Vec<&[u8]> =
+        keys.iter().filter(|(_, version)| version.is_some()).map(|(name, _)| *name).collect();
     keys.retain(|(name, version)| version.is_some() || versioned.binary_search(name).is_err());
     let number = |symbol: &Symbol<'data>| {
         let exact = keys.binary_search(&key(symbol)).ok();

@@ -1,8 +1,8 @@
 //! `meta.json` and the lists that go on in `more.jsonl.gz`.
 
 use elfscope_schema::{
-    Address, BuildId, Compiler, Counts, Coverage, DERIVATION, DebugFile, Decoder, Diagnostic, FileId, Listed, Machine,
-    Meta, More, MoreItems, Name, Needed, Section, Segment, documents::schema, limits, to_canonical,
+    Address, BuildId, Compiler, Counts, Coverage, DERIVATION, DebugFile, Decoder, Diagnostic, FileId, Listed,
+    Machine, Meta, More, MoreItems, Name, Needed, Section, Segment, documents::schema, limits, to_canonical,
 };
 use serde::Serialize;
 
@@ -51,7 +51,10 @@ pub(crate) fn write(elf: &Elf<'_>, about: About, more: &mut LazyPack<'_>) -> Res
             p_type: segment.p_type,
         })
         .collect();
-    let compilers = elf.comments.iter().map(|text| Compiler { from: ".comment".to_owned(), text: Name::from_bytes(text) });
+    let compilers = elf
+        .comments
+        .iter()
+        .map(|text| Compiler { from: ".comment".to_owned(), text: Name::from_bytes(text) });
     let mut compilers: Vec<Compiler> = compilers.collect();
     compilers.sort();
     compilers.dedup();

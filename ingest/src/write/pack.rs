@@ -71,6 +71,8 @@ impl<'a> LazyPack<'a> {
         }
         let Some(writer) = &mut self.writer else { return Ok(()) };
         let pushed = writer.push(text, member);
-        pushed.map(drop).map_err(|source| ArchiveError::Write { path: self.stage.edition().join(self.name), source })
+        pushed
+            .map(drop)
+            .map_err(|source| ArchiveError::Write { path: self.stage.edition().join(self.name), source })
     }
 }

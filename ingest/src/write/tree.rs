@@ -37,7 +37,11 @@ const FRAME: usize = 160;
 const TRIGRAM_NUMBERS: usize = 1600;
 
 /// Writes the pages of all indices and gives their roots.
-pub(crate) fn write(indices: Vec<Records>, leaves: Vec<Leaves>, pack: &mut LazyPack<'_>) -> Result<Lookup, ArchiveError> {
+pub(crate) fn write(
+    indices: Vec<Records>,
+    leaves: Vec<Leaves>,
+    pack: &mut LazyPack<'_>,
+) -> Result<Lookup, ArchiveError> {
     let mut roots = BTreeMap::new();
     let sizes: Vec<Vec<usize>> = indices
         .iter()
@@ -113,8 +117,12 @@ fn write_tree(
             }
             leaf.push(record);
         }
-        let page: LookupPage =
-            LookupPage { index: name.to_owned(), leaf: Some(leaf), schema: schema::LOOKUP.to_owned(), table: None };
+        let page: LookupPage = LookupPage {
+            index: name.to_owned(),
+            leaf: Some(leaf),
+            schema: schema::LOOKUP.to_owned(),
+            table: None,
+        };
         pack.push(to_canonical(&page))?;
     }
     let (levels, table) = write_tables(name, table, pack)?;
@@ -163,7 +171,11 @@ fn trigrams(texts: &[String], cuts: &[usize]) -> Vec<(String, Record)> {
         here.clear();
         for text in &texts[*start..end] {
             let lower = text.as_bytes().to_ascii_lowercase();
-            here.extend(lower.windows(limits::TRIGRAM).map(|three| u32::from_be_bytes([0, three[0], three[1], three[2]])));
+            here.extend(
+                lower
+                    .windows(limits::TRIGRAM)
+                    .map(|three| u32::from_be_bytes([0, three[0], three[1], three[2]])),
+            );
         }
         here.sort_unstable();
         here.dedup();
@@ -182,7 +194,8 @@ fn trigrams(texts: &[String], cuts: &[usize]) -> Vec<(String, Record)> {
                 }
             } else {
                 if numbers.len() >= TRIGRAM_NUMBERS {
-                    records.push((key.clone(), TrigramEntry(key.clone(), std::mem::take(&mut numbers)).into()));
+                    records
+                        .push((key.clone(), TrigramEntry(key.clone(), std::mem::take(&mut numbers)).into()));
                     end = 0;
                 }
                 numbers.extend([u64::from(*leaf - end), 1]);

@@ -6,7 +6,7 @@
 
 use super::super::{Facts, Flow, Leads, Stub, Target, Unit};
 use super::branch::is_bti;
-use super::walk;
+use super::{bits, signed, walk};
 
 /// Words that an entry has at most, up to its `br`: the trampoline of TLS descriptors with `bti`.
 const LONGEST: usize = 8;
@@ -57,4 +57,21 @@ fn entry(bytes: &[u8], address: u64, first: bool) -> Option<(Leads, usize)> {
     }
     let leads = if first && keeps == STP_X16_X30 { Leads::Header } else { Leads::Slot(*slot) };
     Some((leads, words * 4))
+}
+
+/// Where ld's long-branch veneer goes on to: `adrp x16`, `add x16, x16, #`, `br x16`.
+pub(super) fn find_veneer(bytes: &[u8], address: u64) -> Option<u64> {
+    let word = |n: usize| Some(u32::from_le_bytes(*bytes.get(n * 4..)?.first_chunk()?));
+    let (adrp, add, br) = (word(0)?, word(1)?, word(2)?);
+    // Register 16 throughout; the `add` is the 64-bit one without a shifted immediate.
+    let is_veneer =
+        adrp & 0x9f00_001f == 0x9000_0010 && add & 0xffc0_03ff == 0x9100_0210 && br == 0xd61f_0200;
+    let pages = signed(adrp, 5, 19) << 2 | i64::from(bits(adrp, 29, 2));
+    let page = (address & !0xfff).wrapping_add_signed(pages << 12);
+    is_veneer.then(|| page.wrapping_add(u64::from(bits(add, 10, 12))))
+}
+
+/// Whether all words are `nop`s.
+pub(super) fn is_padding(bytes: &[u8]) -> bool {
+    bytes.len().is_multiple_of(4) && bytes.chunks(4).all(|word| word == NOP.to_le_bytes())
 }

@@ -48,6 +48,15 @@ fn bodies() {
 }
 
 #[test]
+fn veneers_are_found() {
+    for case in BODIES {
+        let code: Vec<u8> = case.units.iter().flat_map(|&(word, ..)| word.to_le_bytes()).collect();
+        let expected = (case.name == "a far branch's veneer").then_some(0x9000);
+        assert_eq!(AArch64.veneer(&code, 0x1000), expected, "{}", case.name);
+    }
+}
+
+#[test]
 fn branches_are_scanned() {
     // `bl`, `nop`, `cbz`, `br`, and a piece of a word.
     let code: Vec<u8> = [0x9400_0040_u32, 0xd503_201f, 0xb400_0043, 0xd61f_0060]
@@ -57,8 +66,8 @@ fn branches_are_scanned() {
         .collect();
     let (mut calls, mut landings) = (Vec::new(), Vec::new());
     AArch64.scan_calls(&code, 0x1000, &mut |target| calls.push(target));
-    AArch64.scan_landings(&code, 0x1000, &mut |target| landings.push(target));
-    assert_eq!((calls, landings), (vec![0x1100], vec![0x1100, 0x1010]));
+    AArch64.scan_landings(&code, 0x1000, &mut |from, to| landings.push((from, to)));
+    assert_eq!((calls, landings), (vec![0x1100], vec![(0x1000, 0x1100), (0x1008, 0x1010)]));
 }
 
 #[test]
@@ -237,6 +246,8 @@ fn by_capstone(decoder: &Capstone, instruction: &Insn<'_>) -> (Flow, Option<Refe
         (Flow::Jump { target, conditional: !always }, None)
     } else if matches!(name, "brk" | "hlt" | "udf") {
         (Flow::Stop, None)
+    } else if matches!(name, "svc" | "hvc" | "smc") {
+        (Flow::System, None)
     } else {
         (Flow::Next, number.map(|address| Refer { address, taken: name == "adr" }))
     }

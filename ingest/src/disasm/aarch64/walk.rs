@@ -181,12 +181,12 @@ impl<'a> Walk<'a> {
             }
             Transfer::Return => (Flow::Return, None),
             Transfer::Stop => (Flow::Stop, None),
-            Transfer::Supervisor => (Flow::Next, None),
+            Transfer::Supervisor => (Flow::System, None),
         };
         match flow {
-            Flow::Call(_) | Flow::Next if self.exact => self.state.forget(writes::BY_CALL),
-            Flow::Call(_) | Flow::Next => self.state.forget_all(),
-            Flow::Jump { .. } | Flow::Return | Flow::Stop => {}
+            Flow::Call(_) | Flow::System if self.exact => self.state.forget(writes::BY_CALL),
+            Flow::Call(_) | Flow::System => self.state.forget_all(),
+            Flow::Jump { .. } | Flow::Return | Flow::Stop | Flow::Next => {}
         }
         Facts { flow, refer: None, field }
     }

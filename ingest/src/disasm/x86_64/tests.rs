@@ -58,8 +58,8 @@ const UNITS: &[(&[u8], &str, &str)] = &[
     (&[0xcc], "int3", "stop"),
     (&[0xf1], "int1", "stop"),
     (&[0xf4], "hlt", "stop"),
-    (&[0xcd, 0x80], "int $0x80", ""),
-    (&[0x0f, 0x05], "syscall", ""),
+    (&[0xcd, 0x80], "int $0x80", "system"),
+    (&[0x0f, 0x05], "syscall", "system"),
     (&[0x48, 0x8d, 0x05, 0x00, 0x10, 0x00, 0x00], "lea 0x1000(%rip),%rax", "&2007 3:ffffffff=2007"),
     (&[0x48, 0x8d, 0x80, 0x00, 0x10, 0x00, 0x00], "lea 0x1000(%rax),%rax", ""),
     (&[0x48, 0x8d, 0x04, 0x25, 0x18, 0x40, 0x40, 0x00], "lea 0x404018,%rax", ""),
@@ -360,6 +360,8 @@ fn by_capstone(decoder: &Capstone, instruction: &Insn<'_>) -> (Flow, Option<Refe
         (Flow::Return, None)
     } else if ["ud0", "ud1", "ud2", "hlt", "int3", "int1"].contains(&name) {
         (Flow::Stop, None)
+    } else if ["int", "syscall", "sysenter"].contains(&name) {
+        (Flow::System, None)
     } else {
         (Flow::Next, refer)
     }

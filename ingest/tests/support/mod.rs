@@ -1,0 +1,99 @@
+//! Reading an edition back, without the code that serves it.
+#![allow(dead_code, reason = "each test uses a part of it")]
+#![allow(clippy::unwrap_used, reason = "a test fails where it stands")]
+
+use std::{
+    fs,
+    io::Read as _,
+    path::{Path, PathBuf},
+};
+
+use elfscope_ingest::{AddOptions, Added, add, archive::Archive};
+use elfscope_schema::{
+    CallersPage, DataItem, DataPage, Edge, FunctionPage, Head, Lookup, LookupPage, Meta, Record, Row,
+    from_slice,
+};
+use flate2::read::MultiGzDecoder;
+
+/// A folder of the repository.
+pub(crate) fn repository(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
+}
+
+/// Adds one file to a new archive.
+pub(crate) fn add_alone(file: &Path) -> (tempfile::TempDir, Added) {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::create(folder.path()).unwrap();
+    let inputs = [file.to_owned()];
+    let options = AddOptions { inputs: &inputs, debug: &[], jobs: None };
+    let report = add(&archive, &options, &()).unwrap();
+    assert!(report.failed.is_empty(), "{:?}", report.failed);
+    let added = report.added.into_iter().next().unwrap();
+    (folder, added)
+}
+
+/// One body with all its pages put together.
+pub(crate) struct Function {
+    pub(crate) key: elfscope_schema::FunctionKey,
+    pub(crate) head: Head,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) edges: Vec<Edge>,
+}
+
+/// An edition, read whole.
+pub(crate) struct Edition {
+    pub(crate) meta: Meta,
+    pub(crate) functions: Vec<Function>,
+    pub(crate) callers: Vec<CallersPage>,
+    pub(crate) data: Vec<DataItem>,
+    pub(crate) records: Vec<(String, Record)>,
+}
+
+impl Edition {
+    pub(crate) fn read(root: &Path, added: &Added) -> Self {
+        let folder = root.join(added.build_id.as_str()).join(added.edition.as_str());
+        let meta = from_slice(&fs::read(folder.join("meta.json")).unwrap()).unwrap();
+        let mut functions: Vec<Function> = Vec::new();
+        for page in pack::<FunctionPage>(&folder.join("fn.jsonl.gz")) {
+            let rows = page.runs.into_iter().flat_map(|run| run.rows);
+            if let Some(head) = page.head {
+                functions.push(Function { key: page.key, head, rows: rows.collect(), edges: page.edges });
+            } else {
+                let last = functions.last_mut().unwrap();
+                assert_eq!(last.key, page.key, "pages of one body follow each other");
+                assert_eq!(last.rows.len(), page.rows_from as usize);
+                last.head.names.extend(page.names);
+                last.rows.extend(rows);
+                last.edges.extend(page.edges);
+            }
+        }
+        let data =
+            pack::<DataPage>(&folder.join("data.jsonl.gz")).into_iter().flat_map(|page| page.items).collect();
+        let root: Lookup = from_slice(&fs::read(folder.join("lookup.json")).unwrap()).unwrap();
+        let mut records = Vec::new();
+        for (name, index) in root.indices {
+            records.extend(index.leaf.into_iter().flatten().map(|record| (name.clone(), record)));
+        }
+        for page in pack::<LookupPage>(&folder.join("lookup.jsonl.gz")) {
+            records.extend(page.leaf.into_iter().flatten().map(|record| (page.index.clone(), record)));
+        }
+        Self { meta, functions, callers: pack(&folder.join("callers.jsonl.gz")), data, records }
+    }
+
+    /// The body that a place is in.
+    pub(crate) fn function_at(&self, address: elfscope_schema::Address) -> Option<&Function> {
+        self.functions.iter().find(|function| {
+            let start = function.key.address;
+            start.section == address.section
+                && start.offset <= address.offset
+                && address.offset - start.offset < function.key.size
+        })
+    }
+}
+
+fn pack<T: serde::de::DeserializeOwned>(path: &Path) -> Vec<T> {
+    let Ok(bytes) = fs::read(path) else { return Vec::new() };
+    let mut text = String::new();
+    MultiGzDecoder::new(&bytes[..]).read_to_string(&mut text).unwrap();
+    text.lines().map(|line| from_slice(line.as_bytes()).unwrap()).collect()
+}
