@@ -130,6 +130,7 @@ pub(crate) fn derive(
         has_dwarf: false,
         machine: machine_name(elf.machine),
         name: source.id.name.clone(),
+        named: bodies.all().iter().filter(|body| body.is_function() && !body.names.is_empty()).count() as u64,
         package: None,
         provenance: provenance(&source.id, debug_file.as_ref(), family),
         rows,

@@ -50,6 +50,8 @@ pub struct CurrentEdition {
     pub machine: String,
     /// The file's name. This, `package` and `soname` are cut where they would take more than 1,024 bytes.
     pub name: Name,
+    /// How many of its functions have a name.
+    pub named: u64,
     /// The package it came in: `name version architecture`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub package: Option<String>,
@@ -70,7 +72,7 @@ impl CurrentEdition {
     /// What makes one edition of a file better than another: the greatest is current.
     #[must_use]
     pub fn rank(&self) -> impl Ord + use<'_> {
-        (self.has_dwarf, self.sources, self.rows_with_line, self.derivation, &self.edition)
+        (self.has_dwarf, self.sources, self.rows_with_line, self.named, self.derivation, &self.edition)
     }
 }
 
@@ -93,10 +95,13 @@ impl Current {
         self.check = Some(self.digest());
     }
 
-    /// Whether nothing in it was changed since it was sealed.
+    /// Whether nothing in a pointer was changed since it was sealed. Members that only a newer version knows count too.
     #[must_use]
-    pub fn is_sealed(&self) -> bool {
-        self.check == Some(self.digest())
+    pub fn is_sealed(bytes: &[u8]) -> bool {
+        let Ok(mut document) = crate::from_slice::<serde_json::Value>(bytes) else { return false };
+        let check = document.as_object_mut().and_then(|members| members.remove("check"));
+        let digest = Sha256Digest::of(&crate::canonical::value_to_canonical(&document));
+        check.is_some_and(|check| check.as_str() == Some(&digest.to_string()))
     }
 
     /// The current edition: the best one of `file`. A build whose current file has no edition left has none.

@@ -87,7 +87,8 @@ pub enum BodyKind {
     Ifunc,
     /// A linker's stub: a PLT entry or veneer.
     Stub,
-    /// Executable bytes that no source says to be a function: padding, data in code, or code without symbols.
+    /// Executable bytes that no source says to be a function: padding, data in code, or code without symbols. They have rows,
+    /// as the decoder reads them, but claim no edges: it may be data that they tell.
     Gap,
 }
 

@@ -4,6 +4,7 @@ use std::{
     fs::{self, File},
     io::{self, Write as _},
     path::Path,
+    thread,
 };
 
 use super::ArchiveError;
@@ -29,6 +30,29 @@ pub(super) fn write_synced(temp: &Path, to: &Path, bytes: &[u8]) -> Result<(), A
         let _ = fs::remove_file(temp);
         ArchiveError::Write { path: to.to_owned(), source }
     })
+}
+
+/// Makes the bytes of files last. All are asked for at once, since a file system makes one commit of that: one after the
+/// other took 4 ms each on a busy ext4.
+pub(super) fn sync_all(files: &[File]) -> io::Result<()> {
+    let results: Vec<io::Result<()>> = thread::scope(|scope| {
+        let started: Vec<_> = files
+            .iter()
+            .map(|file| {
+                // Where no further thread can be had, this one does it.
+                let started = thread::Builder::new().spawn_scoped(scope, || file.sync_all());
+                started.map_err(|_no_thread| file.sync_all())
+            })
+            .collect();
+        started
+            .into_iter()
+            .map(|started| match started {
+                Ok(handle) => handle.join().unwrap_or_else(|_| Err(io::Error::other("a thread panicked"))),
+                Err(done) => done,
+            })
+            .collect()
+    });
+    results.into_iter().collect()
 }
 
 /// Makes the entries of a folder last: the names that were made, renamed or deleted in it.

@@ -25,6 +25,7 @@ fn current(number: u64, name: &str, package: Option<&str>) -> Current {
             package: package.map(str::to_owned),
             provenance: String::new(),
             rows: number * 20,
+            named: 0,
             rows_with_line: 0,
             soname: name.contains(".so").then(|| name.into()),
             sources: 0,
@@ -135,7 +136,7 @@ fn changing_gives_what_deriving_gives() {
         1 => format!("lib{}.so", number / 40),
         _ => format!("tool{number}"),
     };
-    let package = |number: u64| (number % 3 != 0).then(|| format!("pkg{} 1", number % 5));
+    let package = |number: u64| (!number.is_multiple_of(3)).then(|| format!("pkg{} 1", number % 5));
     let put = |current: &Current| {
         fs::create_dir_all(archive.build_path(&current.build_id)).unwrap();
         fs::write(archive.current_path(&current.build_id), to_canonical(current)).unwrap();

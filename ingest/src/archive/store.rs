@@ -221,7 +221,7 @@ pub(super) fn read_current(build: &BuildId, bytes: &[u8]) -> Result<Current, Str
     if !is_canonical(bytes) {
         return Err("it is not in canonical form".to_owned());
     }
-    if !current.is_sealed() {
+    if !Current::is_sealed(bytes) {
         return Err("its check digest is another".to_owned());
     }
     if current.build_id != *build {

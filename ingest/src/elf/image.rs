@@ -30,6 +30,18 @@ pub(crate) struct Region<'data> {
     pub(crate) entry_size: u64,
 }
 
+impl Region<'_> {
+    fn shrink(&mut self, size: u64) {
+        self.size = self.size.min(size);
+        self.data = clipped(self.data, self.size);
+    }
+}
+
+/// The first bytes, at most so many.
+fn clipped(data: &[u8], size: u64) -> &[u8] {
+    &data[..data.len().min(usize::try_from(size).unwrap_or(usize::MAX))]
+}
+
 impl<'data> Image<'data> {
     pub(super) fn new(
         sections: &[Section<'data>],
@@ -58,13 +70,15 @@ impl<'data> Image<'data> {
                     && section.size > 0
                     && !(section.has(elf::SHF_TLS) && section.sh_type == elf::SHT_NOBITS.0)
             };
-            sections
-                .iter()
-                .filter(in_memory)
-                .map(|section| Region {
+            let placed = sections.iter().filter(in_memory).filter_map(|section| {
+                let room = if relocatable { section.size } else { room(section, segments, diagnostics)? };
+                Some((section, section.size.min(room)))
+            });
+            placed
+                .map(|(section, size)| Region {
                     start: section.address,
-                    size: section.size,
-                    data: section.data,
+                    size,
+                    data: clipped(section.data, size),
                     name: Some(section.name),
                     executable: section.has(elf::SHF_EXECINSTR) && section.sh_type != elf::SHT_NOBITS.0,
                     entry_size: section.entry_size,
@@ -79,37 +93,29 @@ impl<'data> Image<'data> {
         Self { regions: regions.into(), relro: relro.collect() }
     }
 
-    /// Makes every address belong to one region: a header that lies costs the part that it claims twice.
+    /// Makes every address belong to one region: one that claims to reach over the next one's start ends there.
     fn separate(regions: &mut Vec<Region<'data>>, diagnostics: &mut Diagnostics) {
         let mut kept: Vec<Region<'data>> = Vec::with_capacity(regions.len());
         for mut region in regions.drain(..) {
-            let room = u64::MAX - region.start.offset;
-            if region.size > room {
-                let message = format!(
-                    "{:#x} bytes from {:#x} pass the end of the address space",
-                    region.size, region.start.offset
-                );
-                diagnostics.add("region-wraps", region.name.unwrap_or_default(), message);
-                region.size = room;
-                region.data =
-                    &region.data[..region.data.len().min(usize::try_from(room).unwrap_or(usize::MAX))];
-            }
-            if let Some(last) = kept.last()
-                && last.start.section == region.start.section
-            {
-                let end = last.start.offset + last.size;
-                if let Some(overlap) = end.checked_sub(region.start.offset).filter(|overlap| *overlap > 0) {
+            region.shrink(u64::MAX - region.start.offset);
+            match kept.last_mut().filter(|last| last.start.section == region.start.section) {
+                Some(last) if last.start == region.start => {
                     let message = format!(
-                        "{} of its bytes from {:#x} belong to another section already and are left out here",
-                        overlap.min(region.size),
-                        region.start.offset
+                        "it claims the address {} as another section does: it is left out",
+                        region.start
                     );
                     diagnostics.add("regions-overlap", region.name.unwrap_or_default(), message);
-                    let cut = usize::try_from(overlap).unwrap_or(usize::MAX);
-                    region.data = region.data.get(cut..).unwrap_or_default();
-                    region.size = region.size.saturating_sub(overlap);
-                    region.start = region.start.plus(overlap);
+                    continue;
                 }
+                Some(last) if last.start.offset + last.size > region.start.offset => {
+                    let message = format!(
+                        "its {:#x} bytes from {:#x} reach over the start of another section at {:#x}: it ends there",
+                        last.size, last.start.offset, region.start.offset
+                    );
+                    diagnostics.add("regions-overlap", last.name.unwrap_or_default(), message);
+                    last.shrink(region.start.offset - last.start.offset);
+                }
+                _ => {}
             }
             if region.size > 0 {
                 kept.push(region);
@@ -142,4 +148,32 @@ impl<'data> Image<'data> {
     pub(crate) fn is_relro(&self, address: Address) -> bool {
         address.section == 0 && self.relro.iter().any(|(start, end)| (*start..*end).contains(&address.offset))
     }
+}
+
+/// How many bytes a section of a linked file can have at its address: to the end of the segment that maps it. None where
+/// no segment maps these bytes of the file to that address: then the header lies, since segments are what is loaded.
+fn room(section: &Section<'_>, segments: &[Segment], diagnostics: &mut Diagnostics) -> Option<u64> {
+    let mut loaded = segments.iter().filter(|segment| segment.p_type == elf::PT_LOAD.0);
+    let room = loaded.find_map(|segment| {
+        let inside = section.address.offset.checked_sub(segment.address)?;
+        if section.sh_type == elf::SHT_NOBITS.0 {
+            return segment.memory_size.checked_sub(inside).filter(|room| *room > 0);
+        }
+        let mapped = segment.offset.checked_add(inside) == Some(section.offset);
+        segment.file_size.checked_sub(inside).filter(|room| mapped && *room > 0)
+    });
+    let Some(room) = room else {
+        let message = format!(
+            "no segment maps offset {:#x} of the file to its address {:#x}: it is left out",
+            section.offset, section.address.offset
+        );
+        diagnostics.add("section-misplaced", section.name, message);
+        return None;
+    };
+    if section.size > room {
+        let message =
+            format!("its {:#x} bytes pass the {room:#x} that its segment has room for", section.size);
+        diagnostics.add("section-cut", section.name, message);
+    }
+    Some(room)
 }

@@ -47,6 +47,7 @@ impl Recipe {
                 package: Some(format!("lib{} 1.0-{number} amd64", number % 7)),
                 provenance: format!("file {file} given"),
                 rows: 12,
+                named: 0,
                 rows_with_line: 0,
                 soname: Some(format!("lib{}.so.1", number / 2).as_str().into()),
                 sources: 0,

@@ -63,7 +63,7 @@ fn writer_to_be_killed() {
         Recipe::new(number).add(&archive).unwrap();
         // Also of builds that are there.
         Recipe::new(number).with_dwarf().add(&archive).unwrap();
-        if number % 3 == 0 {
+        if number.is_multiple_of(3) {
             archive.remove(&Recipe::new(number).build, None, "tried out").unwrap();
         }
     }

@@ -10,8 +10,8 @@ use std::{
 
 use elfscope_ingest::{AddOptions, Added, add, archive::Archive};
 use elfscope_schema::{
-    CallersPage, DataItem, DataPage, Edge, FunctionPage, Head, Lookup, LookupPage, Meta, Record, Row,
-    from_slice,
+    CallersPage, DataItem, DataPage, Diagnostic, Edge, FunctionPage, Head, Lookup, LookupPage, Meta, More,
+    MoreItems, Record, Row, from_slice,
 };
 use flate2::read::MultiGzDecoder;
 
@@ -20,9 +20,14 @@ pub(crate) fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
 }
 
+/// A temporary folder in memory where there is one: thousands of editions are synced by these tests.
+pub(crate) fn in_memory() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
 /// Adds one file to a new archive.
 pub(crate) fn add_alone(file: &Path) -> (tempfile::TempDir, Added) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = in_memory();
     let archive = Archive::create(folder.path()).unwrap();
     let inputs = [file.to_owned()];
     let options = AddOptions { inputs: &inputs, debug: &[], jobs: None };
@@ -43,6 +48,7 @@ pub(crate) struct Function {
 /// An edition, read whole.
 pub(crate) struct Edition {
     pub(crate) meta: Meta,
+    pub(crate) diagnostics: Vec<Diagnostic>,
     pub(crate) functions: Vec<Function>,
     pub(crate) callers: Vec<CallersPage>,
     pub(crate) data: Vec<DataItem>,
@@ -52,7 +58,14 @@ pub(crate) struct Edition {
 impl Edition {
     pub(crate) fn read(root: &Path, added: &Added) -> Self {
         let folder = root.join(added.build_id.as_str()).join(added.edition.as_str());
-        let meta = from_slice(&fs::read(folder.join("meta.json")).unwrap()).unwrap();
+        let meta: Meta = from_slice(&fs::read(folder.join("meta.json")).unwrap()).unwrap();
+        let mut diagnostics = meta.diagnostics.items.clone();
+        for page in pack::<More>(&folder.join("more.jsonl.gz")) {
+            if let MoreItems::Diagnostics(more) = page.items {
+                diagnostics.extend(more);
+            }
+        }
+        assert_eq!(diagnostics.len() as u64, meta.diagnostics.total);
         let mut functions: Vec<Function> = Vec::new();
         for page in pack::<FunctionPage>(&folder.join("fn.jsonl.gz")) {
             let rows = page.runs.into_iter().flat_map(|run| run.rows);
@@ -77,7 +90,36 @@ impl Edition {
         for page in pack::<LookupPage>(&folder.join("lookup.jsonl.gz")) {
             records.extend(page.leaf.into_iter().flatten().map(|record| (page.index.clone(), record)));
         }
-        Self { meta, functions, callers: pack(&folder.join("callers.jsonl.gz")), data, records }
+        Self { meta, diagnostics, functions, callers: pack(&folder.join("callers.jsonl.gz")), data, records }
+    }
+
+    /// What must be so of every edition: bodies don't overlap and together hold every executable byte, rows hold every
+    /// byte of a body, edges leave from rows.
+    pub(crate) fn holds_together(&self) {
+        let mut bytes = 0;
+        for pair in self.functions.windows(2) {
+            let (a, b) = (pair[0].key, pair[1].key);
+            assert!(a.address < b.address, "{a} before {b}");
+            assert!(
+                a.address.section != b.address.section || a.address.offset + a.size <= b.address.offset,
+                "{a} over {b}"
+            );
+        }
+        for function in &self.functions {
+            bytes += function.key.size;
+            let mut at = 0;
+            for row in &function.rows {
+                assert_eq!(u64::from(row.offset), at, "{}", function.key);
+                at += row.bytes.len() as u64;
+            }
+            assert!(self.meta.decoder.is_none() || at == function.key.size, "{}", function.key);
+            for edge in &function.edges {
+                assert!(function.rows.iter().any(|row| row.offset == edge.row), "{}: {edge:?}", function.key);
+            }
+        }
+        let coverage = &self.meta.coverage;
+        assert_eq!(bytes, coverage.executable);
+        assert_eq!(coverage.functions + coverage.stubs + coverage.gaps, coverage.executable);
     }
 
     /// The body that a place is in.
