@@ -175,7 +175,7 @@ fn section_headers_that_lie_cost_only_themselves() {
             edition.diagnostics
         );
         let named = edition.functions.iter().filter(|function| !function.head.names.is_empty()).count();
-        let least = if section == ".symtab" || section == ".text" { 1 } else { 48 };
+        let least = BTreeMap::from([(".symtab", 1), (".text", 0)]).get(section).copied().unwrap_or(48);
         assert!(
             edition.functions.len() > 10 && named >= least,
             "{section}: {named} of {}",
