@@ -1,2 +1,15 @@
-//! x
-fn main(){}
+//! The `elfscope` program: flags to calls, output, progress, exit codes.
+
+mod archive;
+mod args;
+mod commands;
+mod exit;
+mod failure;
+mod output;
+mod store;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    commands::run().into()
+}

@@ -1,1 +1,42 @@
-//! x
+//! Answers questions about an elfscope archive, without an operating system.
+//!
+//! A [`Store`] gives bytes by path; a [`Request`] asks it, counts what it reads and parses (never more than
+//! [`elfscope_schema::limits::REQUEST_READS`] reads and [`elfscope_schema::limits::REQUEST_JSON`] bytes of JSON), and answers
+//! in parts with a cursor where that isn't enough. Make one request for one question:
+//!
+//! 1. [`Request::edition`] resolves a build;
+//! 2. [`Request::place`], [`Request::function`], [`Request::callee`] resolve what is meant in it;
+//! 3. [`Request::window`], [`Request::callees`], [`Request::callers`], [`Request::data`], [`Request::search`] answer;
+//! 4. [`listing`] renders a window to lines, for a terminal and for a model alike.
+//!
+//! No reference ever means the first of several things: what fits several is refused with the list, what fits none with
+//! the nearest names. This crate reads no clock, file, environment or network, and prints nothing.
+
+pub mod builds;
+pub mod calls;
+pub mod catalogue;
+pub mod cursor;
+pub mod data;
+pub mod edition;
+pub mod error;
+pub mod escape;
+pub mod functions;
+pub mod listing;
+pub mod nearest;
+pub mod request;
+pub mod search;
+pub mod store;
+mod tree;
+mod trigram;
+pub mod window;
+
+pub use calls::{Callee, Callees, Callers};
+pub use catalogue::Catalogue;
+pub use data::DataAt;
+pub use edition::{Answer, Edition, Source, short, versioned};
+pub use error::{Choice, Error, Refusal, Result};
+pub use functions::{Place, key_of, spell};
+pub use request::{Budget, Request};
+pub use search::{Hit, HitKind, Hits, Match, Query, SameCode};
+pub use store::Store;
+pub use window::{Window, WindowRun};

@@ -1,0 +1,179 @@
+//! `add`: binaries into the archive.
+
+use std::{num::NonZeroUsize, path::PathBuf};
+
+use elfscope_core::{
+    escape,
+    listing::{Kind, Line},
+    short,
+};
+use elfscope_ingest::{AddOptions, Added, Outcome, Report};
+use serde::Serialize;
+
+use super::Context;
+use crate::{
+    exit::Exit,
+    failure::{Failure, chain},
+    output::{
+        self, Out, count, grouped,
+        progress::Shown,
+        share,
+        table::{Table, cell},
+    },
+};
+
+/// Adds binaries to the archive.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Adding what is there already does nothing and says so. The same input gives the same bytes.\n\n\
+    Examples:\n  elfscope add /lib/x86_64-linux-gnu/libc.so.6\n  elfscope add ./target/release --jobs 2\n  \
+    elfscope add libc.so.6 --debug libc.so.6.debug"
+)]
+pub(crate) struct Add {
+    /// ELF files, or folders: every ELF file in them is added
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+    /// A separate debug file (.debug), for the input of the same build id
+    #[arg(long, value_name = "FILE")]
+    debug: Vec<PathBuf>,
+    /// Threads to use [default: all cores]; it changes no byte of the result
+    #[arg(long, short, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+}
+
+/// What became of an input, as JSON.
+#[derive(Serialize)]
+struct Told<'a> {
+    build_id: String,
+    current: bool,
+    diagnostics: u64,
+    edition: String,
+    functions: u64,
+    input: std::borrow::Cow<'a, str>,
+    name: &'a str,
+    outcome: &'static str,
+    rows: u64,
+    rows_with_line: u64,
+}
+
+impl Add {
+    pub(crate) fn run(&self, context: &mut Context) -> Result<Exit, Failure> {
+        let archive = context.location.create()?;
+        let options = AddOptions { inputs: &self.inputs, debug: &self.debug, jobs: self.jobs };
+        let progress = Shown::new();
+        let report = elfscope_ingest::add(&archive, &options, &progress);
+        progress.clear();
+        let report = report?;
+        if context.out.json {
+            for added in &report.added {
+                context.out.document(&told(added))?;
+            }
+        } else {
+            say(&mut context.out, &report)?;
+            if let [one] = report.added.as_slice() {
+                let short = short(&one.build_id);
+                context.out.note(format!("look into it: {}", context.location.command(&["show", short])))?;
+            }
+        }
+        failed(context, &report)
+    }
+}
+
+/// Says what was added.
+fn say(out: &mut Out, report: &Report) -> Result<(), Failure> {
+    if !report.added.is_empty() {
+        let added: Vec<&Added> = report.added.iter().collect();
+        out.lines(&table(&added).lines(0))?;
+    }
+    for added in &report.added {
+        if !added.current {
+            out.note(format!(
+                "{}: another file has this build id; it stays the current one until `promote {}/{}`",
+                escape::name(&added.name),
+                added.build_id,
+                added.edition
+            ))?;
+        }
+        for diagnostic in &added.first_diagnostics {
+            let line = Line::of(Kind::Note, format!("{}: ", escape::name(&added.name)))
+                .and(Kind::Plain, escape::line(&diagnostic.message))
+                .and(
+                    Kind::Note,
+                    format!(" ({}, {})", diagnostic.code, escape::name(diagnostic.subject.text())),
+                );
+            out.line(&line)?;
+        }
+        let left = added.diagnostics.saturating_sub(added.first_diagnostics.len() as u64);
+        if left > 0 && !added.first_diagnostics.is_empty() {
+            out.note(format!(
+                "{}: {} more",
+                escape::name(&added.name),
+                count(left, "diagnostic", "diagnostics")
+            ))?;
+        }
+    }
+    if report.skipped_files > 0 {
+        out.note(format!("{} left out: not ELF", count(report.skipped_files, "file", "files")))?;
+    }
+    Ok(())
+}
+
+/// What was added, one line each.
+pub(crate) fn table(added: &[&Added]) -> Table {
+    let mut table = Table::new(&["", "name", "build id", ">functions", ">rows", ">with source"]);
+    for added in added {
+        let outcome = match added.outcome {
+            Outcome::Added => cell(Kind::String, "added"),
+            Outcome::AlreadyThere => cell(Kind::Note, "there already"),
+            Outcome::SameContent => cell(Kind::Note, "same content"),
+        };
+        table.row(vec![
+            outcome,
+            cell(Kind::Title, escape::name(&added.name)),
+            cell(Kind::Address, short(&added.build_id)),
+            cell(Kind::Plain, grouped(added.functions)),
+            cell(Kind::Plain, grouped(added.rows)),
+            cell(Kind::Plain, share(added.rows_with_line, added.rows)),
+        ]);
+    }
+    table
+}
+
+/// The exit of a run of which some inputs may have failed; they are told last.
+fn failed(context: &mut Context, report: &Report) -> Result<Exit, Failure> {
+    let total = report.failed.len() + report.added.len();
+    let failure = match report.failed.as_slice() {
+        [] => return Ok(Exit::Done),
+        [(_, error)] if total == 1 => Failure::new(Exit::Input, chain(error)),
+        several => {
+            let mut failure = Failure::new(
+                Exit::Input,
+                format!("{} of {} can't be read", several.len(), count(total as u64, "input", "inputs")),
+            );
+            failure.list = several.iter().map(|(_, error)| chain(error)).collect();
+            failure
+        }
+    };
+    // What was added stands above the refusals.
+    context.out.flush()?;
+    Ok(output::report(&failure))
+}
+
+fn told(added: &Added) -> Told<'_> {
+    Told {
+        build_id: added.build_id.to_string(),
+        current: added.current,
+        diagnostics: added.diagnostics,
+        edition: added.edition.to_string(),
+        functions: added.functions,
+        input: added.input.to_string_lossy(),
+        name: &added.name,
+        outcome: match added.outcome {
+            Outcome::Added => "added",
+            Outcome::AlreadyThere => "already_there",
+            Outcome::SameContent => "same_content",
+        },
+        rows: added.rows,
+        rows_with_line: added.rows_with_line,
+    }
+}

@@ -1,0 +1,51 @@
+//! `export`: the archive as one file a document.
+
+use std::path::PathBuf;
+
+use elfscope_core::escape;
+use serde::Serialize;
+
+use super::Context;
+use crate::{
+    exit::Exit,
+    failure::Failure,
+    output::{bar, count},
+};
+
+/// Writes the current editions as one file a document, for a plain file host.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Export {
+    /// The folder to write to: new or empty
+    #[arg(long, value_name = "DIR")]
+    loose: PathBuf,
+}
+
+#[derive(Serialize)]
+struct Told {
+    builds: u64,
+    bytes: u64,
+    files: u64,
+}
+
+impl Export {
+    pub(crate) fn run(&self, context: &mut Context) -> Result<Exit, Failure> {
+        let archive = context.location.open()?;
+        let bar = bar("writing", "builds");
+        let exported = archive.export_loose(&self.loose, &|done, total| bar.at(done, total));
+        bar.clear();
+        let exported = exported?;
+        if context.out.json {
+            let told = Told { builds: exported.builds, bytes: exported.bytes, files: exported.files };
+            context.out.document(&told)?;
+        } else {
+            let what = format!(
+                "{} in {}, {}",
+                count(exported.builds, "build", "builds"),
+                count(exported.files, "file", "files"),
+                count(exported.bytes, "byte", "bytes")
+            );
+            context.out.plain(format!("wrote {what} to {}", escape::name(&self.loose.to_string_lossy())))?;
+        }
+        Ok(Exit::Done)
+    }
+}

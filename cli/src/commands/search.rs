@@ -1,0 +1,195 @@
+//! `search`: functions, data, imports and strings by their text, bodies by their digest.
+
+use std::collections::BTreeSet;
+
+use elfscope_core::{
+    Hit, HitKind, Match, Query, escape,
+    listing::{Kind, Line},
+    search::MOST,
+    spell, versioned,
+};
+use elfscope_schema::BodyDigest;
+
+use super::{Context, Paging};
+use crate::{
+    args,
+    exit::Exit,
+    failure::Failure,
+    output::{
+        count,
+        table::{Table, cell},
+    },
+};
+
+/// Finds functions, data, imports and strings.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  elfscope search libc.so.6 getaddrinfo\n  elfscope search libc.so.6 'No such' --kind string\n  \
+    elfscope search libc.so.6 mem --match prefix --kind function"
+)]
+pub(crate) struct Search {
+    #[arg(value_name = "BUILD", help = args::BUILD)]
+    build: String,
+    /// What to look for: text, or a digest of a body that `show` tells
+    #[arg(value_name = "QUERY")]
+    query: String,
+    /// How it has to fit
+    #[arg(long = "match", value_enum, default_value_t = How::Substring)]
+    matching: How,
+    /// Look only for these
+    #[arg(long, value_enum, value_name = "KIND")]
+    kind: Vec<What>,
+    #[command(flatten)]
+    paging: Paging,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum How {
+    /// The whole name
+    Exact,
+    /// The start of it
+    Prefix,
+    /// Any part of it, upper and lower case alike
+    Substring,
+    /// Bodies with this digest: the same code
+    Digest,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum What {
+    Function,
+    Data,
+    /// Thread-local data
+    Tls,
+    Import,
+    String,
+}
+
+impl Search {
+    pub(crate) fn run(&self, context: &mut Context) -> Result<Exit, Failure> {
+        let edition = context.location.edition(&self.build)?;
+        let matching = match self.matching {
+            How::Exact => Match::Exact,
+            How::Prefix => Match::Prefix,
+            How::Substring => Match::Substring,
+            How::Digest => return self.by_digest(context, &edition),
+        };
+        let kinds: Vec<HitKind> = self.kind.iter().map(|kind| kind.kind()).collect();
+        let mut cursor = self.paging.cursor.clone();
+        let mut shown = 0;
+        let mut scanned = 0;
+        loop {
+            let limit = self.paging.left(shown).min(MOST);
+            let query =
+                Query { text: &self.query, matching, kinds: &kinds, limit, cursor: cursor.as_deref() };
+            let answer = pollster::block_on(context.location.request().search(&edition, &query))?;
+            shown += answer.value.hits.len();
+            scanned += answer.value.scanned;
+            cursor.clone_from(&answer.next_cursor);
+            if context.out.json {
+                context.out.document(&answer)?;
+            } else {
+                context.out.lines(&table(&answer.value.hits))?;
+            }
+            if cursor.is_none() || self.paging.left(shown) == 0 {
+                break;
+            }
+        }
+        if context.out.json {
+            return Ok(Exit::Done);
+        }
+        if let Some(cursor) = cursor {
+            let mut args = vec!["search", self.build.as_str(), self.query.as_str()];
+            let matching = format!("{:?}", self.matching).to_lowercase();
+            args.extend(["--match", &matching]);
+            let kinds: Vec<String> =
+                self.kind.iter().map(|kind| format!("{kind:?}").to_lowercase()).collect();
+            kinds.iter().for_each(|kind| args.extend(["--kind", kind]));
+            args.extend(["--cursor", &cursor]);
+            context.out.note(format!("more: {} (or `--all`)", context.location.command(&args)))?;
+        } else if shown == 0 && self.paging.cursor.is_none() {
+            let what = escape::name(&self.query);
+            context.out.plain(format!(
+                "Nothing in {} fits `{what}` ({} looked at).",
+                escape::name(edition.source().name.text()),
+                count(scanned, "record", "records")
+            ))?;
+        }
+        Ok(Exit::Done)
+    }
+
+    fn by_digest(&self, context: &mut Context, edition: &elfscope_core::Edition) -> Result<Exit, Failure> {
+        let digest: BodyDigest = self.query.parse().map_err(|error| {
+            Failure::new(Exit::Usage, format!("{error}"))
+                .hint("`elfscope show BUILD FUNCTION` tells the digests of a body")
+        })?;
+        let mut cursor = self.paging.cursor.clone();
+        let mut shown = 0;
+        loop {
+            let answer =
+                pollster::block_on(context.location.request().same_code(edition, digest, cursor.as_deref()))?;
+            shown += answer.value.bodies.len();
+            cursor.clone_from(&answer.next_cursor);
+            if context.out.json {
+                context.out.document(&answer)?;
+            } else {
+                for (address, exact) in &answer.value.bodies {
+                    let how = if *exact { "equal code" } else { "same shape" };
+                    context.out.line(
+                        &Line::of(Kind::Address, spell(*address)).and(Kind::Note, format!("  {how}")),
+                    )?;
+                }
+            }
+            if cursor.is_none() || self.paging.left(shown) == 0 {
+                break;
+            }
+        }
+        if shown == 0 && !context.out.json {
+            context.out.plain("No body here has that digest.")?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl What {
+    fn kind(self) -> HitKind {
+        match self {
+            Self::Function => HitKind::Function,
+            Self::Data => HitKind::Data,
+            Self::Tls => HitKind::Tls,
+            Self::Import => HitKind::Import,
+            Self::String => HitKind::String,
+        }
+    }
+}
+
+/// The results as lines. A mangled name is left out where its demangled form stands beside it.
+fn table(hits: &[Hit]) -> Vec<Line> {
+    let demangled: BTreeSet<_> = hits.iter().filter(|hit| hit.demangled).map(|hit| hit.address).collect();
+    let is_twice = |hit: &Hit| {
+        !hit.demangled
+            && hit.kind == HitKind::Function
+            && ["_Z", "_R"].iter().any(|start| hit.name.text().starts_with(start))
+            && demangled.contains(&hit.address)
+    };
+    let mut table = Table::new(&["", "", ""]);
+    for hit in hits.iter().filter(|hit| !is_twice(hit)) {
+        let (word, kind) = match hit.kind {
+            HitKind::Function => ("function", Kind::Symbol),
+            HitKind::Data => ("data", Kind::Symbol),
+            HitKind::Tls => ("thread-local", Kind::Symbol),
+            HitKind::Import => ("import", Kind::Import),
+            HitKind::String => ("string", Kind::String),
+        };
+        let text = match hit.kind {
+            HitKind::String => escape::quoted(hit.name.text(), false),
+            _ => escape::name(&versioned(&hit.name, hit.version.as_ref(), hit.default)),
+        };
+        table.row(vec![
+            cell(Kind::Note, word),
+            cell(Kind::Address, hit.address.map(spell).unwrap_or_default()),
+            cell(kind, text),
+        ]);
+    }
+    table.lines(0)
+}

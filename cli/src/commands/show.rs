@@ -1,0 +1,140 @@
+//! `show`: what a binary is, or a listing of one of its functions, or what is at an address.
+
+mod data;
+mod summary;
+
+use elfscope_core::{
+    Edition, Error, Place, escape,
+    listing::{self, Options},
+    window::{From, MOST_ROWS},
+};
+use elfscope_schema::FunctionEntry;
+
+use super::Context;
+use crate::{args, exit::Exit, failure::Failure};
+
+/// Shows what a binary is, or a listing of one of its functions.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  elfscope show libc.so.6\n  elfscope show libc.so.6 puts\n  \
+    elfscope show libc.so.6 0x80e50\n  elfscope show ./a.out main --all | less -R")]
+pub(crate) struct Show {
+    #[arg(value_name = "BUILD", help = args::BUILD)]
+    build: String,
+    #[arg(value_name = "FUNCTION|0xADDRESS", help = args::FUNCTION)]
+    function: Option<String>,
+    /// First row to show, from 0
+    #[arg(long, value_name = "ROW")]
+    from: Option<u32>,
+    /// Most rows to show [default: 200, and 40 around an address]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    rows: Option<u32>,
+    /// Show all rows
+    #[arg(long, conflicts_with = "rows")]
+    all: bool,
+    /// Leave the bytes of the instructions out
+    #[arg(long)]
+    no_bytes: bool,
+}
+
+/// Rows of a function that are shown where nothing else is asked for.
+const ROWS: u32 = 200;
+/// Rows around an address, and before it.
+const AROUND: (u32, u32) = (40, 12);
+
+impl Show {
+    pub(crate) fn run(&self, context: &mut Context) -> Result<Exit, Failure> {
+        let edition = context.location.edition(&self.build)?;
+        let Some(function) = &self.function else {
+            summary::show(context, &edition, &self.build)?;
+            return Ok(Exit::Done);
+        };
+        let place = pollster::block_on(context.location.request().place(&edition, function))?;
+        match place {
+            Place::Body(entry, at) => {
+                let (from, rows) = match self.from {
+                    Some(row) => (From::Row(row), ROWS),
+                    None if at == entry.0 => (From::Row(0), ROWS),
+                    None if self.all => (From::Row(0), ROWS),
+                    None => (From::Address(at, AROUND.1), AROUND.0),
+                };
+                let rows = if self.all { u32::MAX } else { self.rows.unwrap_or(rows) };
+                self.listing(context, &edition, &entry, from, rows)?;
+            }
+            Place::Data(at) => data::show(context, &edition, at)?,
+            Place::Tls(name, at) => {
+                let name = escape::name(name.text());
+                let offset = elfscope_core::spell(at);
+                context
+                    .out
+                    .plain(format!("{name} is thread-local: it stands at {offset} of each thread's block"))?;
+            }
+            Place::Import(name, version) => {
+                let name = elfscope_core::versioned(&name, version.as_ref(), false);
+                let shown = escape::name(&name);
+                return Err(Failure::new(
+                    Exit::Usage,
+                    format!("`{shown}` is imported here: its code is in another file"),
+                )
+                .hint(format!(
+                    "who calls it: {}",
+                    context.location.command(&["callers", &self.build, &format!("import:{name}")])
+                )));
+            }
+        }
+        Ok(Exit::Done)
+    }
+
+    /// A listing, in as many requests as it takes.
+    fn listing(
+        &self,
+        context: &mut Context,
+        edition: &Edition,
+        entry: &FunctionEntry,
+        from: From,
+        rows: u32,
+    ) -> Result<(), Failure> {
+        let mut from = from;
+        let mut left = rows;
+        let mut options = Options { head: true, bytes: !self.no_bytes };
+        loop {
+            let answer = pollster::block_on(context.location.request().window(
+                edition,
+                entry,
+                from,
+                left.min(MOST_ROWS),
+            ));
+            let mut answer = answer.map_err(|error| out_of_range(error, entry))?;
+            let window = &mut answer.value;
+            left = left.saturating_sub(window.len());
+            let next = window.next_row;
+            if context.out.json {
+                context.out.document(&answer)?;
+            } else {
+                let goes_on = next.is_some() && left > 0;
+                if goes_on {
+                    // What follows stands right below: it is not announced.
+                    window.next_row = None;
+                }
+                let lines = listing::render(edition, window, options);
+                context.out.lines(&lines)?;
+                options.head = false;
+                if let Some(row) = next.filter(|_| !goes_on) {
+                    let key = elfscope_core::key_of(entry).to_string();
+                    let line =
+                        context.location.command(&["show", &self.build, &key, "--from", &row.to_string()]);
+                    context.out.note(format!("  go on: {line}"))?;
+                }
+            }
+            match next {
+                Some(row) if left > 0 => from = From::Row(row),
+                _ => return Ok(()),
+            }
+        }
+    }
+}
+
+fn out_of_range(error: Error, entry: &FunctionEntry) -> Failure {
+    let is_range = matches!(error, Error::OutOfRange { .. });
+    let failure = Failure::from(error);
+    if is_range { failure.hint(format!("the body is {}", elfscope_core::key_of(entry))) } else { failure }
+}

@@ -1,0 +1,140 @@
+//! What a listing says first: names, bounds, digests of the body.
+
+use elfscope_schema::{BodyKind, FunctionName, Origin};
+
+use super::{Kind, Line, notes, title};
+use crate::{Edition, Window, escape, versioned};
+
+/// Most names that are shown beside the first.
+const NAMES: usize = 6;
+
+pub(super) fn lines(edition: &Edition, window: &Window) -> Vec<Line> {
+    let head = &window.head;
+    let mut first = Line::of(Kind::Title, title(window));
+    first.push(Kind::Note, format!("  in {}", escape::name(edition.source().name.text())));
+    let mut lines = vec![first];
+    let mut say = |label: &str, line: Line| {
+        let mut all = Line::of(Kind::Label, format!("  {label:<9}"));
+        all.spans.extend(line.spans);
+        lines.push(all);
+    };
+    let (what, beside) = kind(head.kind);
+    let mut is = Line::of(Kind::Plain, what);
+    if let Some(section) = &head.section {
+        is.push(Kind::Plain, format!(" in {}", escape::name(section.text())));
+    }
+    is.push(Kind::Plain, format!(", {} bytes", window.key.size));
+    is.push(Kind::Note, format!("; bounds from {}", origin(head.bounds)));
+    is.push(Kind::Note, beside);
+    say("is", is);
+    say("key", Line::of(Kind::Address, window.key.to_string()));
+    let mut names = Line::default();
+    for (at, name) in head.names.iter().take(NAMES).enumerate() {
+        names.push(Kind::Plain, if at > 0 { ", " } else { "" });
+        names.push(Kind::Symbol, escape::name(&versioned(&name.name, name.version.as_ref(), name.default)));
+        names.push(Kind::Note, about(name));
+    }
+    let left = (head.names_total as usize).saturating_sub(NAMES.min(head.names.len()));
+    if left > 0 {
+        names.push(Kind::Note, format!(", and {left} more"));
+    }
+    if names.spans.is_empty() {
+        names.push(Kind::Note, "none: no symbol table names it");
+    }
+    say("names", names);
+    if let Some(signature) = &head.signature {
+        say("signature", Line::of(Kind::Plain, escape::name(signature)));
+    }
+    if let Some(target) = &head.leads {
+        let mut leads = Line::default();
+        notes::target(&mut leads, target);
+        say("leads to", leads);
+    }
+    if let Some(claimed) = head.claimed_size {
+        let mut size = if claimed == 0 {
+            Line::of(Kind::Plain, "its symbol gives no size: it is inferred from what follows")
+        } else {
+            Line::of(Kind::Plain, format!("its symbol claims {claimed} bytes"))
+        };
+        if let Some(next) = head.runs_into.first() {
+            size.push(Kind::Plain, format!(", which would run into {next}"));
+            if head.runs_into.len() > 1 {
+                size.push(Kind::Plain, format!(" and {} more", head.runs_into.len() - 1));
+            }
+        }
+        say("size", size);
+    }
+    if !head.parts.is_empty() {
+        let parts: Vec<String> = head.parts.iter().map(ToString::to_string).collect();
+        say("parts", Line::of(Kind::Address, parts.join(", ")));
+    }
+    if let Some(digests) = &head.digests {
+        let mut line = Line::of(Kind::Bytes, digests.body.to_string());
+        line.push(
+            Kind::Note,
+            match digests.unknown {
+                0 => " body, nothing unknown".to_owned(),
+                1 => " body, 1 field unknown".to_owned(),
+                unknown => format!(" body, {unknown} fields unknown"),
+            },
+        );
+        line.push(Kind::Plain, "; ");
+        line.push(Kind::Bytes, digests.shape.to_string());
+        line.push(Kind::Note, " shape");
+        say("digests", line);
+    }
+    if head.rows_total > 0 {
+        let last = window.rows_from + window.len().saturating_sub(1);
+        let text = match (window.rows_from, window.next_row) {
+            (0, None) => format!("all {}", head.rows_total),
+            (from, _) => format!("{from} to {last} of {}", head.rows_total),
+        };
+        say(
+            "rows",
+            Line::of(Kind::Plain, text).and(
+                Kind::Note,
+                match head.edges_total {
+                    0 => "; no calls or jumps out".to_owned(),
+                    1 => "; 1 call or jump out".to_owned(),
+                    edges => format!("; {edges} calls and jumps out"),
+                },
+            ),
+        );
+    }
+    lines.push(Line::default());
+    lines
+}
+
+fn about(name: &FunctionName) -> String {
+    let mut words: Vec<&str> = Vec::new();
+    words.extend(name.binding.as_deref().filter(|binding| *binding != "global"));
+    words.extend(name.visibility.as_deref().filter(|visibility| *visibility != "default"));
+    words.extend(name.symbol_type.as_deref().filter(|kind| *kind != "func"));
+    if words.is_empty() { String::new() } else { format!(" ({})", escape::name(&words.join(", "))) }
+}
+
+fn kind(kind: BodyKind) -> (&'static str, &'static str) {
+    match kind {
+        BodyKind::Function => ("function", ""),
+        BodyKind::Ifunc => {
+            ("resolver", "; it runs at load time and chooses the function that is then called")
+        }
+        BodyKind::Stub => ("linker's stub", ""),
+        BodyKind::Gap => ("gap", "; nothing says that this is a function"),
+    }
+}
+
+fn origin(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Symtab => ".symtab",
+        Origin::Dynsym => ".dynsym",
+        Origin::Dwarf => "a DWARF subprogram",
+        Origin::Minidebuginfo => ".gnu_debugdata",
+        Origin::Gopclntab => ".gopclntab",
+        Origin::EhFrame => ".eh_frame",
+        Origin::Exidx => ".ARM.exidx",
+        Origin::Entry => "the file's entry points",
+        Origin::Stub => "the shape of the stub section",
+        Origin::Inferred => "what lies around it",
+    }
+}

@@ -1,0 +1,144 @@
+//! What stands beside a row: where control goes, and what its operand refers to.
+
+use elfscope_schema::{Edge, EdgeClass, EdgeKind, EdgeTarget, Name, Referent, ReferentKind, Relocation, Row};
+
+use super::{Kind, Line};
+use crate::{escape, functions::spell};
+
+/// Adds a row's notes to its line, from the column `at` on.
+pub(super) fn add(line: &mut Line, at: usize, row: &Row, edges: &[&Edge]) {
+    let mut notes = Line::default();
+    for edge in edges {
+        separate(&mut notes);
+        self::edge(&mut notes, edge);
+    }
+    if let Some(to) = &row.notes.to
+        && (edges.is_empty() || to.kind == ReferentKind::String)
+    {
+        separate(&mut notes);
+        referent(&mut notes, to);
+    }
+    for relocation in &row.notes.relocations {
+        separate(&mut notes);
+        self::relocation(&mut notes, relocation);
+    }
+    if !notes.spans.is_empty() {
+        line.pad(at);
+        line.push(Kind::Note, if line.width() > at { " ; " } else { "; " });
+        line.spans.append(&mut notes.spans);
+    }
+}
+
+fn separate(notes: &mut Line) {
+    if !notes.spans.is_empty() {
+        notes.push(Kind::Note, ", ");
+    }
+}
+
+/// One edge: where it leads, and how sure that is.
+pub(super) fn edge(notes: &mut Line, edge: &Edge) {
+    let word = match edge.kind {
+        EdgeKind::Fallthrough => "falls through to ",
+        EdgeKind::Call | EdgeKind::Jump => "-> ",
+    };
+    notes.push(Kind::Note, word);
+    let class = match &edge.class {
+        EdgeClass::Direct | EdgeClass::IntoBody => String::new(),
+        EdgeClass::Tail => {
+            if edge.kind == EdgeKind::Fallthrough {
+                String::new()
+            } else {
+                "tail ".to_owned()
+            }
+        }
+        EdgeClass::Import => "import ".to_owned(),
+        EdgeClass::Ifunc => "chosen at run time by ".to_owned(),
+        EdgeClass::InternalUnresolved => "no known function: ".to_owned(),
+        EdgeClass::Indirect if edge.switch => "indirect, maybe a switch in this body".to_owned(),
+        EdgeClass::Indirect => "indirect: not statically resolvable".to_owned(),
+        EdgeClass::Other(name) => format!("{} ", escape::name(name)),
+    };
+    notes.push(Kind::Note, class);
+    if let Some(target) = &edge.target {
+        self::target(notes, target);
+    }
+}
+
+/// Where an edge or a stub leads: a name with its offset, version and the stub it goes through, or an address.
+pub(super) fn target(notes: &mut Line, target: &EdgeTarget) {
+    // What is imported lies in no body here.
+    let kind = if target.key.is_none() && target.address.is_none() { Kind::Import } else { Kind::Symbol };
+    match (target.names.first(), target.address) {
+        (Some(name), _) => notes.push(kind, with(name, target.version.as_ref(), target.offset)),
+        (None, Some(address)) => notes.push(Kind::Address, spell(address)),
+        (None, None) => {}
+    }
+    if let Some(library) = &target.library {
+        notes.push(Kind::Note, format!(" of {}", escape::name(library.text())));
+    }
+    match (target.stub, target.slot) {
+        (Some(stub), _) => notes.push(Kind::Note, format!(" (via stub {})", stub.address)),
+        (None, Some(slot)) => notes.push(Kind::Note, format!(" (via slot {slot})")),
+        (None, None) => {}
+    }
+}
+
+fn referent(notes: &mut Line, to: &Referent) {
+    let name = to.name.as_ref().map(|name| with(name, to.version.as_ref(), to.offset));
+    let address = to.address.map(spell);
+    match to.kind {
+        ReferentKind::String => {
+            notes.push(Kind::String, escape::quoted(to.text.as_deref().unwrap_or_default(), to.cut));
+            if let Some(offset) = to.offset {
+                notes.push(Kind::Note, format!(" from +0x{offset:x}"));
+            }
+        }
+        ReferentKind::Function | ReferentKind::Object => {
+            let shown = name.or(address).unwrap_or_default();
+            notes.push(Kind::Symbol, format!("<{shown}>"));
+        }
+        ReferentKind::Import => {
+            notes.push(Kind::Note, "import ");
+            notes.push(Kind::Import, name.unwrap_or_default());
+            if let Some(address) = address {
+                notes.push(Kind::Note, format!(" (slot {})", address.trim_start_matches("0x")));
+            }
+        }
+        ReferentKind::Ifunc => {
+            notes.push(Kind::Note, "slot filled at load time by ");
+            notes.push(Kind::Symbol, name.or(address).unwrap_or_default());
+        }
+        ReferentKind::Pointer => {
+            notes.push(Kind::Note, "slot that holds ");
+            notes.push(Kind::Symbol, format!("<{}>", name.or(address).unwrap_or_default()));
+        }
+        ReferentKind::Data => {
+            notes.push(Kind::Address, address.unwrap_or_default());
+            if let Some(section) = &to.name {
+                notes.push(Kind::Note, format!(" in {}", escape::name(section.text())));
+            }
+        }
+    }
+}
+
+fn relocation(notes: &mut Line, relocation: &Relocation) {
+    notes.push(Kind::Note, format!("relocation {} at +{}: ", relocation.r_type, relocation.at));
+    if let Some(symbol) = &relocation.symbol {
+        notes.push(Kind::Symbol, escape::name(symbol.text()));
+    }
+    match relocation.addend.as_str() {
+        "0" => {}
+        addend if addend.starts_with('-') || relocation.symbol.is_none() => {
+            notes.push(Kind::Plain, escape::name(addend));
+        }
+        addend => notes.push(Kind::Plain, format!("+{}", escape::name(addend))),
+    }
+}
+
+fn with(name: &Name, version: Option<&Name>, offset: Option<u64>) -> String {
+    let mut text = crate::versioned(name, version, false);
+    if let Some(offset) = offset {
+        text = format!("{text}+0x{offset:x}");
+    }
+    escape::name(&text)
+}

@@ -1,0 +1,231 @@
+//! One request: what it has read, what it may still read, and the documents it has already parsed.
+
+use std::{any::Any, collections::BTreeMap, sync::Arc};
+
+use elfscope_schema::{
+    CallersPage, Current, DataPage, FunctionPage, GZIP_HEADER, GZIP_TRAILER, Index, IndexPage, Lookup,
+    LookupPage, Meta, documents::schema, from_slice, index_name, limits,
+};
+use serde::de::DeserializeOwned;
+
+use crate::{Error, Result, Store};
+
+/// Offsets of a pack that are read at once: a walk over neighbouring members reads them only once.
+const OFFSETS: u64 = 256;
+
+/// What a request has used of what it may use (promise 6 of the archive).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Budget {
+    /// Store reads made.
+    pub reads: usize,
+    /// Bytes of JSON parsed.
+    pub json: usize,
+}
+
+impl Budget {
+    /// Whether so many more reads and bytes of JSON still fit.
+    #[must_use]
+    pub fn has(&self, reads: usize, json: usize) -> bool {
+        self.reads + reads <= limits::REQUEST_READS && self.json + json <= limits::REQUEST_JSON
+    }
+}
+
+/// A document that says what it is.
+pub(crate) trait Document: DeserializeOwned + Send + Sync + 'static {
+    /// What it should say.
+    const SCHEMA: &'static str;
+
+    /// What it says.
+    fn schema(&self) -> &str;
+}
+
+macro_rules! documents {
+    ($($type:ty, $schema:expr;)*) => {$(
+        impl Document for $type {
+            const SCHEMA: &'static str = $schema;
+
+            fn schema(&self) -> &str {
+                &self.schema
+            }
+        }
+    )*};
+}
+
+documents! {
+    CallersPage, schema::CALLERS;
+    Current, schema::CURRENT;
+    DataPage, schema::DATA;
+    FunctionPage, schema::FN;
+    Index, schema::INDEX;
+    IndexPage, schema::INDEX;
+    Lookup, schema::LOOKUP;
+    Meta, schema::META;
+}
+
+impl<R: DeserializeOwned + Send + Sync + 'static> Document for LookupPage<R> {
+    const SCHEMA: &'static str = schema::LOOKUP;
+
+    fn schema(&self) -> &str {
+        &self.schema
+    }
+}
+
+/// One request to an archive. Make a new one for every question: its budget is the question's.
+pub struct Request<S> {
+    store: S,
+    budget: Budget,
+    parsed: BTreeMap<(String, u64), Arc<dyn Any + Send + Sync>>,
+    offsets: BTreeMap<(String, u64), Vec<u64>>,
+}
+
+impl<S: Store> Request<S> {
+    /// A request that has read nothing yet.
+    pub fn new(store: S) -> Self {
+        Self { store, budget: Budget::default(), parsed: BTreeMap::new(), offsets: BTreeMap::new() }
+    }
+
+    /// What it has used so far.
+    #[must_use]
+    pub fn budget(&self) -> Budget {
+        self.budget
+    }
+
+    /// Whether so many more members of a pack, of at most `size` bytes each, still fit.
+    pub(crate) fn has_room(&self, members: usize, size: usize) -> bool {
+        self.budget.has(members * 2, members * size)
+    }
+
+    /// A document that is a file of its own; `None` where there is none.
+    pub(crate) async fn document<T>(&mut self, path: &str) -> Result<Option<Arc<T>>>
+    where
+        T: Document,
+    {
+        let slot = (path.to_owned(), 0);
+        if let Some(known) = self.known(&slot) {
+            return Ok(Some(known));
+        }
+        self.count_read(path)?;
+        let bytes = self.store.get(path).await.map_err(|source| store_error(path, source))?;
+        match bytes {
+            Some(bytes) => self.parse(slot, &bytes).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// A document of a pack; `None` past the pack's end.
+    pub(crate) async fn member<T>(&mut self, folder: &str, pack: &str, ordinal: u64) -> Result<Option<Arc<T>>>
+    where
+        T: Document,
+    {
+        let slot = (format!("{folder}/{pack}"), ordinal);
+        if let Some(known) = self.known(&slot) {
+            return Ok(Some(known));
+        }
+        match self.member_bytes(folder, pack, ordinal).await? {
+            Some(bytes) => self.parse(slot, &bytes).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The inflated bytes of a member, unparsed.
+    pub(crate) async fn member_bytes(
+        &mut self,
+        folder: &str,
+        pack: &str,
+        ordinal: u64,
+    ) -> Result<Option<Vec<u8>>> {
+        let path = format!("{folder}/{pack}");
+        let Some((start, end)) = self.member_range(folder, pack, ordinal).await? else { return Ok(None) };
+        self.count_read(&path)?;
+        let stored = self.store.get_range(&path, start, end - start).await;
+        let stored = stored.map_err(|source| store_error(&path, source))?;
+        let damaged = |expected| Error::Damaged { path: path.clone(), expected, source: None };
+        let stored = stored.ok_or_else(|| damaged("the pack that its `.idx` describes"))?;
+        if stored.len() as u64 != end - start {
+            return Err(damaged("a pack as long as its `.idx` says"));
+        }
+        inflate(&stored).map(Some).ok_or_else(|| damaged("a gzip member of one document"))
+    }
+
+    async fn member_range(&mut self, folder: &str, pack: &str, ordinal: u64) -> Result<Option<(u64, u64)>> {
+        let path = format!("{folder}/{}", index_name(pack));
+        let block = ordinal / OFFSETS;
+        let slot = (path, block);
+        if !self.offsets.contains_key(&slot) {
+            self.count_read(&slot.0)?;
+            let read = self.store.get_range(&slot.0, block * OFFSETS * 8, (OFFSETS + 1) * 8).await;
+            let bytes = read.map_err(|source| store_error(&slot.0, source))?.unwrap_or_default();
+            let offsets = bytes.as_chunks::<8>().0.iter().map(|offset| u64::from_le_bytes(*offset)).collect();
+            self.offsets.insert(slot.clone(), offsets);
+        }
+        let offsets = &self.offsets[&slot];
+        let at = usize::try_from(ordinal % OFFSETS).unwrap_or(usize::MAX);
+        let (Some(&start), Some(&end)) = (offsets.get(at), offsets.get(at + 1)) else { return Ok(None) };
+        let size = end.checked_sub(start).filter(|size| *size <= 2 * limits::REQUEST_JSON as u64);
+        if size.is_none() {
+            let expected = "offsets that grow, of members within the limits";
+            return Err(Error::Damaged { path: slot.0, expected, source: None });
+        }
+        Ok(Some((start, end)))
+    }
+
+    fn known<T: Send + Sync + 'static>(&self, slot: &(String, u64)) -> Option<Arc<T>> {
+        Arc::clone(self.parsed.get(slot)?).downcast().ok()
+    }
+
+    fn parse<T>(&mut self, slot: (String, u64), bytes: &[u8]) -> Result<Arc<T>>
+    where
+        T: Document,
+    {
+        if !self.budget.has(0, bytes.len()) {
+            return Err(Error::OverBudget { path: slot.0, what: "parse", limit: limits::REQUEST_JSON });
+        }
+        self.budget.json += bytes.len();
+        let parsed = from_slice::<T>(bytes).map_err(|source| unreadable(&slot.0, bytes, source))?;
+        if parsed.schema() != T::SCHEMA {
+            return Err(Error::Unsupported { path: slot.0, schema: parsed.schema().to_owned() });
+        }
+        let parsed = Arc::new(parsed);
+        self.parsed.insert(slot, Arc::clone(&parsed) as _);
+        Ok(parsed)
+    }
+
+    fn count_read(&mut self, path: &str) -> Result<()> {
+        if !self.budget.has(1, 0) {
+            let path = path.to_owned();
+            return Err(Error::OverBudget { path, what: "read", limit: limits::REQUEST_READS });
+        }
+        self.budget.reads += 1;
+        Ok(())
+    }
+}
+
+/// The document of one gzip member: our own header, one deflate stream, checksum and length.
+fn inflate(stored: &[u8]) -> Option<Vec<u8>> {
+    let body = stored.strip_prefix(&GZIP_HEADER)?;
+    let (deflated, trailer) = body.split_at_checked(body.len().checked_sub(GZIP_TRAILER)?)?;
+    let length = u32::from_le_bytes(trailer[4..].try_into().ok()?) as usize;
+    if length > limits::REQUEST_JSON {
+        return None;
+    }
+    let bytes = miniz_oxide::inflate::decompress_to_vec_with_limit(deflated, length).ok()?;
+    (bytes.len() == length).then_some(bytes)
+}
+
+fn unreadable(path: &str, bytes: &[u8], source: serde_json::Error) -> Error {
+    #[derive(serde::Deserialize)]
+    struct Named {
+        schema: String,
+    }
+    // Another version of a document isn't damage.
+    if let Ok(Named { schema }) = from_slice(bytes)
+        && !elfscope_schema::documents::DOCUMENTS.iter().any(|known| known.schema == schema)
+    {
+        return Error::Unsupported { path: path.to_owned(), schema };
+    }
+    Error::Damaged { path: path.to_owned(), expected: "a document of the archive", source: Some(source) }
+}
+
+fn store_error(path: &str, source: std::io::Error) -> Error {
+    Error::Store { path: path.to_owned(), source }
+}
