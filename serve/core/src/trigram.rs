@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Most trigrams that one search reads.
-const MOST: usize = 4;
+const MOST: usize = 5;
 /// Most leaves of the trigram index that one trigram may take; one with more says too little to be worth them.
 const LEAVES: usize = 3;
 /// So few leaves are scanned rather than narrowed further.
@@ -44,7 +44,7 @@ impl<S: Store> Request<S> {
     ) -> Result<Candidates> {
         let index = format!("{index}_trigram");
         let mut known: Option<Vec<(u64, u64)>> = None;
-        for trigram in rarest_first(query).into_iter().take(MOST) {
+        for trigram in most_telling_first(query) {
             let few = known
                 .as_ref()
                 .is_some_and(|ranges| ranges.iter().map(|range| range.1 - range.0).sum::<u64>() <= FEW);
@@ -88,18 +88,32 @@ impl<S: Store> Request<S> {
     }
 }
 
-/// The trigrams of a query, those made of seldom used characters first.
-fn rarest_first(query: &str) -> Vec<String> {
+/// The trigrams of a query in the order in which they are worth reading: first the one of seldom used characters, then
+/// whichever is furthest from all before it. Neighbours say nearly the same, and which of a query's parts is rare in a binary can't
+/// be known before: digits are, unless its names end in hashes.
+fn most_telling_first(query: &str) -> Vec<String> {
     let bytes = query.to_ascii_lowercase().into_bytes();
-    let common =
-        |byte: &u8| b"_etaoinsrlcdmpu".iter().position(|other| other == byte).map_or(0, |at| 20 - at);
-    let mut trigrams: Vec<(usize, String)> = bytes
+    let common = |byte: &u8| match byte {
+        b'0'..=b'9' => 12,
+        _ => b"_etaoinsrlcdmpu".iter().position(|other| other == byte).map_or(0, |at| 20 - at),
+    };
+    let mut left: Vec<(usize, usize, &[u8])> = bytes
         .windows(limits::TRIGRAM)
-        .map(|bytes| (bytes.iter().map(common).sum(), hex::encode(bytes)))
+        .enumerate()
+        .map(|(at, trigram)| (trigram.iter().map(common).sum(), at, trigram))
         .collect();
-    trigrams.sort();
-    trigrams.dedup();
-    trigrams.into_iter().map(|(_, trigram)| trigram).collect()
+    left.sort_unstable();
+    let mut chosen: Vec<(usize, &[u8])> = Vec::new();
+    while !left.is_empty() && chosen.len() < MOST {
+        let distance = |at: usize| chosen.iter().map(|(other, _)| at.abs_diff(*other)).min().unwrap_or(0);
+        // The first of the furthest: `left` is in order of how common they are.
+        let best = (0..left.len()).rev().max_by_key(|index| distance(left[*index].1)).unwrap_or(0);
+        let (_, at, trigram) = left.remove(best);
+        if !chosen.iter().any(|(_, other)| *other == trigram) {
+            chosen.push((at, trigram));
+        }
+    }
+    chosen.into_iter().map(|(_, trigram)| hex::encode(trigram)).collect()
 }
 
 /// Adds the leaves that alternating numbers tell: so many without, so many with, and so on.
@@ -145,8 +159,15 @@ mod tests {
 
     #[test]
     fn every_trigram_of_a_query_counts_once() {
-        assert_eq!(rarest_first("aAaa"), ["616161"]);
-        assert_eq!(rarest_first("e_zqx").first().map(String::as_str), Some("7a7178"));
-        assert!(rarest_first("ab").is_empty());
+        assert_eq!(most_telling_first("aAaa"), ["616161"]);
+        assert_eq!(most_telling_first("e_zqx").first().map(String::as_str), Some("7a7178"));
+        assert!(most_telling_first("ab").is_empty());
+    }
+
+    #[test]
+    fn trigrams_are_read_from_all_over_a_query() {
+        let read = most_telling_first("needle777");
+        assert_eq!(read[..3], ["373737", "6e6565", "646c65"]);
+        assert_eq!(read.len(), MOST);
     }
 }
