@@ -51,7 +51,7 @@ fn elf() -> Vec<u8> {
     let at_names = at_strings + strings.len() as u64;
     let headers = (at_names + names.len() as u64).next_multiple_of(8);
     let mut file = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
-    let mut put =
+    let put =
         |file: &mut Vec<u8>, size: usize, value: u64| file.extend_from_slice(&value.to_le_bytes()[..size]);
     for (size, value) in [
         (2, 2),

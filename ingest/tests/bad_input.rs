@@ -19,7 +19,7 @@ enum Outcome {
     /// Refused, with this sentence, and nothing was written.
     Refused(String),
     /// An edition, with its diagnostics.
-    Told(Edition),
+    Told(Box<Edition>),
 }
 
 /// Adds bytes as a file of this name and holds to what must be so of any input.
@@ -42,7 +42,7 @@ fn feed(name: &str, bytes: &[u8]) -> Outcome {
             let edition = Edition::read(&root, added);
             assert_eq!(edition.meta.diagnostics.total, added.diagnostics);
             edition.holds_together();
-            Outcome::Told(edition)
+            Outcome::Told(Box::new(edition))
         }
         other => panic!("{other:?}"),
     }

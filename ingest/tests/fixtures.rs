@@ -1,6 +1,7 @@
 //! Every fixture against its expected values (`fixtures/expect`, whose README has the format).
 
 #![allow(clippy::unwrap_used, reason = "a test fails where it stands")]
+#![allow(clippy::needless_pass_by_value, reason = "values to compare are made for it")]
 
 mod support;
 
