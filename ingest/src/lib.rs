@@ -3,7 +3,6 @@
 mod add;
 pub mod archive;
 mod bodies;
-mod demangle;
 mod diagnostics;
 mod disasm;
 mod edition;

@@ -10,10 +10,10 @@ pub(crate) const SYMBOLS: usize = 16 << 20;
 pub(crate) const RELOCATIONS: usize = 32 << 20;
 /// Most names of one body that are kept: no linker folds more functions into one than this.
 pub(crate) const NAMES_A_BODY: usize = 2000;
-/// Longest mangled name that is demangled.
-pub(crate) const DEMANGLE: usize = 4096;
 /// Longest run of bytes that is read as one string.
 pub(crate) const STRING: usize = 64 << 10;
+/// Fewest bytes of text that is believed to be text wherever it stands.
+pub(crate) const STRING_SHORT: usize = 4;
 /// Fewest bytes of a string that nothing refers to.
 pub(crate) const STRING_FOUND: usize = 4;
 /// Most bytes of all strings that nothing refers to in one file.

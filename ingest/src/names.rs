@@ -4,7 +4,6 @@ use elfscope_schema::{Address, FunctionName, Name, Origin};
 use object::elf;
 
 use crate::{
-    demangle,
     diagnostics::Diagnostics,
     elf::{Elf, Place, Symbol, SymbolKind, shown},
     limits,
@@ -187,7 +186,7 @@ impl PlaceName<'_> {
         FunctionName {
             binding: Some(binding),
             default: self.default,
-            demangled: demangle::demangle(self.name),
+            demangled: elfscope_demangle::demangle(self.name),
             from: self.from.clone(),
             name: Name::from_bytes(self.name),
             size: Some(self.size),

@@ -46,6 +46,17 @@ pub(crate) struct Resolved {
     pub(crate) import: Option<u32>,
 }
 
+/// How an operand uses an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Usage {
+    /// It makes the address itself; what it points to may be text.
+    Taken,
+    /// It makes the address of a table that it then loads from, by an index.
+    Table,
+    /// It reads or writes there.
+    Accessed,
+}
+
 /// What an address means to an operand.
 pub(crate) enum Meaning<'a, 'data> {
     /// The stub or slot of a symbol (its index among the file's).
@@ -221,8 +232,8 @@ impl<'elf, 'data> Resolver<'elf, 'data> {
         }
     }
 
-    /// What an address means to an operand that computes (`taken`) or accesses it.
-    pub(crate) fn meaning(&self, address: Address, taken: bool) -> Meaning<'_, 'data> {
+    /// What an address means to an operand that computes or accesses it.
+    pub(crate) fn meaning(&self, address: Address, usage: Usage) -> Meaning<'_, 'data> {
         let object = self.find_object(address);
         // An object of no size (`_GLOBAL_OFFSET_TABLE_`) names a place and not what stands there.
         if let Some(object) = object.filter(|object| object.size > 0) {
@@ -235,7 +246,7 @@ impl<'elf, 'data> Resolver<'elf, 'data> {
                     return Meaning::Ifunc(index);
                 }
             }
-            Some(Content::Address(held)) if !taken && self.elf.image.is_relro(address) => {
+            Some(Content::Address(held)) if usage == Usage::Accessed && self.elf.image.is_relro(address) => {
                 return Meaning::Pointer(held);
             }
             _ => {}
@@ -254,12 +265,15 @@ impl<'elf, 'data> Resolver<'elf, 'data> {
         if let Some(object) = object {
             return Meaning::Object(object, 0);
         }
-        let text = if taken { strings::find_at(self.elf, address) } else { None };
+        let text = match usage {
+            Usage::Taken => strings::find_at(self.elf, address),
+            Usage::Table | Usage::Accessed => None,
+        };
         text.map_or(Meaning::Data, Meaning::Text)
     }
 
-    /// What an operand refers to that computes (`taken`) or accesses an address.
-    pub(crate) fn referent(&self, address: Address, taken: bool) -> Referent {
+    /// What an operand refers to that computes or accesses an address.
+    pub(crate) fn referent(&self, address: Address, usage: Usage) -> Referent {
         let at = |kind, name: Option<Name>, offset: u64| Referent {
             address: Some(address),
             cut: false,
@@ -273,7 +287,7 @@ impl<'elf, 'data> Resolver<'elf, 'data> {
             let section = self.elf.image.find_region(address).and_then(|region| region.name);
             at(ReferentKind::Data, section.map(Name::from_bytes), 0)
         };
-        match self.meaning(address, taken) {
+        match self.meaning(address, usage) {
             Meaning::Import(symbol) => {
                 Referent { address: Some(address), ..self.imported(&self.elf.symbols[symbol as usize]) }
             }

@@ -6,15 +6,29 @@ use object::elf;
 use crate::{elf::Elf, limits};
 
 /// The bytes at an address of data that read as text up to a NUL: UTF-8 of at most [`limits::STRING`] bytes, without
-/// control characters other than white space and escape, and with at least one character that is more than that, or two.
+/// control characters other than white space and escape.
+///
+/// Text of less than [`limits::STRING_SHORT`] bytes could as well be a small number in a table. It must be ASCII with
+/// something to see and stand after a NUL (or at a section's start), and what follows its own NUL must be more text, or NULs up to
+/// the next multiple of 8, as compilers align strings on some machines.
 pub(crate) fn find_at<'data>(elf: &Elf<'data>, address: Address) -> Option<&'data str> {
     let region = elf.image.find_region(address).filter(|region| !region.executable)?;
-    let rest = region.data.get(usize::try_from(address.offset - region.start.offset).ok()?..)?;
+    let start = usize::try_from(address.offset - region.start.offset).ok()?;
+    let rest = region.data.get(start..)?;
     let window = &rest[..rest.len().min(limits::STRING + 1)];
     let end = window.iter().position(|byte| *byte == 0)?;
     let text = std::str::from_utf8(&window[..end]).ok()?;
-    let visible = text.len() > 1 || text.bytes().all(|byte| byte.is_ascii_graphic());
-    (!text.is_empty() && visible && text.bytes().all(is_text)).then_some(text)
+    if text.is_empty() || !text.bytes().all(is_text) {
+        return None;
+    }
+    if text.len() >= limits::STRING_SHORT {
+        return Some(text);
+    }
+    let after_nul = start == 0 || region.data[start - 1] == 0;
+    let packed = rest.get(end + 1).is_none_or(|next| *next != 0);
+    let padded = address.offset.is_multiple_of(8) && rest.iter().take(8).skip(end).all(|byte| *byte == 0);
+    let visible = text.is_ascii() && text.bytes().any(|byte| byte.is_ascii_graphic());
+    (after_nul && visible && (packed || padded)).then_some(text)
 }
 
 /// Strings that nothing refers to: runs of at least [`limits::STRING_FOUND`] bytes after a NUL or a section's start.

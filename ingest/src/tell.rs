@@ -13,7 +13,7 @@ use crate::{
     disasm::{Facts, Family, Flow, Refer, Target, Unit, decode::Decoder},
     landings::Landings,
     marks::Marks,
-    resolve::{Resolved, Resolver},
+    resolve::{Resolved, Resolver, Usage},
 };
 pub(crate) use pages::Page;
 use relocated::Relocated;
@@ -96,8 +96,8 @@ pub(crate) struct RefSite {
     pub(crate) to: Address,
     /// Offset of its row.
     pub(crate) row: u32,
-    /// Whether it makes the address itself.
-    pub(crate) taken: bool,
+    /// How it uses it.
+    pub(crate) usage: Usage,
 }
 
 /// What telling a body needs beside its decoder.
@@ -117,6 +117,18 @@ struct Telling<'a> {
     unit: Unit,
     facts: Facts,
     relocated: Option<Relocated<'a>>,
+    /// Whether the address that it makes is that of a table which the body then loads from.
+    of_table: bool,
+}
+
+impl Telling<'_> {
+    fn usage(&self, taken: bool) -> Usage {
+        match (taken, self.of_table) {
+            (true, false) => Usage::Taken,
+            (true, true) => Usage::Table,
+            (false, _) => Usage::Accessed,
+        }
+    }
 }
 
 impl Teller<'_, '_, '_> {
@@ -148,9 +160,14 @@ impl Teller<'_, '_, '_> {
         let mut calls = Vec::new();
         let mut refs = Vec::new();
         let mut digest = digest::Builder::new(code);
+        let tables = family.tables(units, code, &facts);
         for (position, (unit, facts)) in units.iter().zip(&facts).enumerate() {
-            let telling =
-                Telling { unit: *unit, facts: *facts, relocated: self.relocated(body, family, unit) };
+            let telling = Telling {
+                unit: *unit,
+                facts: *facts,
+                relocated: self.relocated(body, family, unit),
+                of_table: tables.contains(&position),
+            };
             let resolved =
                 if is_code { self.edges_of(index, &telling, &mut edges, &mut calls) } else { None };
             let to =
@@ -262,8 +279,8 @@ impl Teller<'_, '_, '_> {
             let place = self.resolver.place_of(symbol).map(|place| place.plus(relocated.distance as u64));
             return match place {
                 Some(place) => {
-                    refs.push(RefSite { to: place, row, taken });
-                    Some(self.resolver.referent(place, taken))
+                    refs.push(RefSite { to: place, row, usage: telling.usage(taken) });
+                    Some(self.resolver.referent(place, telling.usage(taken)))
                 }
                 None => Some(self.resolver.imported(symbol)),
             };
@@ -281,8 +298,8 @@ impl Teller<'_, '_, '_> {
         let to = Address { section, offset: refer.address };
         // An address that is no place of the file (a null-based table, a distance): nothing to refer to.
         self.resolver.elf.image.find_region(to)?;
-        refs.push(RefSite { to, row, taken: refer.taken });
-        Some(self.resolver.referent(to, refer.taken))
+        refs.push(RefSite { to, row, usage: telling.usage(refer.taken) });
+        Some(self.resolver.referent(to, telling.usage(refer.taken)))
     }
 
     fn referent_of_edge(&self, resolved: &Resolved) -> Option<Referent> {

@@ -2,7 +2,6 @@
 
 use elfscope_core::{
     calls::edge_at,
-    escape,
     listing::{self, Kind, Line},
 };
 use elfscope_schema::Edge;
@@ -63,10 +62,7 @@ impl CalleesOf {
                 context.out.document(&answer)?;
             } else {
                 if std::mem::take(&mut head) {
-                    let name = callees
-                        .name
-                        .as_ref()
-                        .map_or_else(|| callees.key.to_string(), |name| escape::name(name.text()));
+                    let name = callees.name.as_ref().map_or_else(|| callees.key.to_string(), listing::called);
                     let mut line = Line::of(Kind::Title, name);
                     line.push(Kind::Note, format!("  {}", count(callees.total, "way out", "ways out")));
                     context.out.line(&line)?;

@@ -2,7 +2,7 @@
 
 use elfscope_core::{
     Callee, escape,
-    listing::{Kind, Line},
+    listing::{self, Kind, Line},
     versioned,
 };
 
@@ -82,7 +82,7 @@ impl CallersOf {
                 let mut table = Table::new(&["", "", ""]);
                 for caller in &callers.callers {
                     let from = match &caller.name {
-                        Some(name) => cell(Kind::Symbol, escape::name(name.text())),
+                        Some(name) => cell(Kind::Symbol, listing::called(name)),
                         None => cell(Kind::Address, caller.from.to_string()),
                     };
                     let mut how = Line::of(Kind::Note, caller.class.name());

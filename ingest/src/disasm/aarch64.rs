@@ -44,6 +44,18 @@ impl Family for AArch64 {
         stubs::find_stubs(bytes, address)
     }
 
+    fn tables(&self, units: &[Unit], code: &[u8], facts: &[Facts]) -> Vec<usize> {
+        let word = |bytes: &[u8]| bytes.first_chunk().map(|word| u32::from_le_bytes(*word));
+        // Arm ARM C4.1, "Load/store register (register offset)": loads of bytes, halfwords and words into general registers.
+        let base = |bytes: &[u8]| {
+            let word = word(bytes)?;
+            let loads = word & 0x3f20_0c00 == 0x3820_0800 && word >> 30 < 3 && bits(word, 22, 2) != 0;
+            loads.then(|| bits(word, 5, 5) as u8)
+        };
+        // Whatever makes an address names its register in the same place.
+        super::find_tables(units, code, facts, base, |bytes| Some(bits(word(bytes)?, 0, 5) as u8))
+    }
+
     fn mapping_symbol(&self, name: &[u8]) -> Option<bool> {
         // AAELF64, "Mapping symbols": `$d` and `$x`, also with a dot and anything after it.
         match name {

@@ -38,6 +38,10 @@ pub(crate) trait Family: Sync {
     /// still to be linked, where an unfilled `adrp` would pass for a page.
     fn facts(&self, units: &[Unit], code: &[u8], address: u64, landings: Option<&[u64]>) -> Vec<Facts>;
 
+    /// The units that make the address of a table which an indexed load then reads: jump tables above all, whose
+    /// entries may read as text. In ascending order. A unit too many costs a string, one too few may tell a table as text.
+    fn tables(&self, units: &[Unit], code: &[u8], facts: &[Facts]) -> Vec<usize>;
+
     /// The entries of a linker's stub section (`.plt`, `.plt.sec`, `.plt.got`, `.iplt`), in order and contiguous: their
     /// sizes add up to `bytes.len()`. `entry_size` is the section's `sh_entsize`, 0 where it says nothing.
     fn stubs(&self, bytes: &[u8], address: u64, entry_size: u64) -> Vec<Stub>;
@@ -241,4 +245,32 @@ pub(crate) enum Dynamic {
     Ifunc,
     /// Something else (TLS, copies): nothing is concluded from it.
     Other,
+}
+
+/// How far back from an indexed load the unit is looked for that made its base.
+const TABLE_DISTANCE: usize = 40;
+
+/// The units that make the base of an indexed load: `base` says which register a load's base is, `made` which register
+/// a unit puts an address into.
+fn find_tables(
+    units: &[Unit],
+    code: &[u8],
+    facts: &[Facts],
+    base: impl Fn(&[u8]) -> Option<u8>,
+    made: impl Fn(&[u8]) -> Option<u8>,
+) -> Vec<usize> {
+    let bytes = |unit: &Unit| code.get(unit.offset as usize..).unwrap_or_default();
+    let mut found: Vec<usize> = Vec::new();
+    for (index, unit) in units.iter().enumerate() {
+        let Some(base) = base(bytes(unit)) else { continue };
+        let from = index.saturating_sub(TABLE_DISTANCE);
+        let maker = (from..index).rev().find(|before| {
+            facts[*before].refer.is_some_and(|refer| refer.taken)
+                && made(bytes(&units[*before])) == Some(base)
+        });
+        found.extend(maker);
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
 }

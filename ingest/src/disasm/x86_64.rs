@@ -56,6 +56,24 @@ impl Family for X86_64 {
         stubs::find_stubs(bytes, address)
     }
 
+    fn tables(&self, units: &[Unit], code: &[u8], facts: &[Facts]) -> Vec<usize> {
+        // `movslq (base, index, 4), register`: how compilers read the entries of a switch's table.
+        let base = |bytes: &[u8]| match bytes {
+            [rex @ 0x48..=0x4f, 0x63, modrm, sib, ..]
+                if modrm & 7 == 4 && modrm >> 6 != 3 && sib >> 6 == 2 =>
+            {
+                Some(sib & 7 | (rex & 1) << 3)
+            }
+            _ => None,
+        };
+        // `lea address, register`.
+        let made = |bytes: &[u8]| match bytes {
+            [rex @ 0x48..=0x4f, 0x8d, modrm, ..] => Some(modrm >> 3 & 7 | (rex & 4) << 1),
+            _ => None,
+        };
+        super::find_tables(units, code, facts, base, made)
+    }
+
     fn is_padding(&self, code: &[u8]) -> bool {
         padding::is_padding(code)
     }

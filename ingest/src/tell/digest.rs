@@ -10,7 +10,7 @@ use crate::{
     bodies::Body,
     disasm::Points,
     elf::Symbol,
-    resolve::{Meaning, Resolved, Resolver},
+    resolve::{Meaning, Resolved, Resolver, Usage},
 };
 
 /// Collects what the fields of a body refer to.
@@ -53,7 +53,9 @@ impl Builder {
             }
             match relocated.symbol.map(|symbol| &resolver.elf.symbols[symbol as usize]) {
                 Some(symbol) => match resolver.place_of(symbol) {
-                    Some(place) => self.place(resolver, body, place.plus(relocated.distance as u64), true),
+                    Some(place) => {
+                        self.place(resolver, body, place.plus(relocated.distance as u64), telling.usage(true))
+                    }
                     None => self.import(symbol),
                 },
                 None => self.is_unknown(),
@@ -74,7 +76,7 @@ impl Builder {
                     self.function(resolver, &resolver.bodies.all()[callee as usize], 0);
                 } else {
                     let taken = telling.facts.refer.is_some_and(|refer| refer.taken);
-                    self.place(resolver, body, address, taken);
+                    self.place(resolver, body, address, telling.usage(taken));
                 }
             }
         }
@@ -89,8 +91,8 @@ impl Builder {
         Digests { algorithm: 1, body: truncated(hash), shape, unknown: self.unknown }
     }
 
-    fn place(&mut self, resolver: &Resolver<'_, '_>, own: &Body, address: Address, taken: bool) {
-        match resolver.meaning(address, taken) {
+    fn place(&mut self, resolver: &Resolver<'_, '_>, own: &Body, address: Address, usage: Usage) {
+        match resolver.meaning(address, usage) {
             Meaning::Import(symbol) => self.import(&resolver.elf.symbols[symbol as usize]),
             Meaning::Ifunc(index) => self.function(resolver, &resolver.bodies.all()[index as usize], 0),
             Meaning::Pointer(held) => match resolver.bodies.find_at(held) {

@@ -9,7 +9,12 @@ use elfscope_schema::{
 
 use super::LazyPack;
 use crate::{
-    archive::ArchiveError, elf::Elf, names::PlaceName, resolve::Resolver, slots::Content, strings,
+    archive::ArchiveError,
+    elf::Elf,
+    names::PlaceName,
+    resolve::{Resolver, Usage},
+    slots::Content,
+    strings,
     tell::RefSite,
 };
 
@@ -219,7 +224,7 @@ fn slot(resolver: &Resolver<'_, '_>, at: Address, content: Content) -> Slot {
             slot.version = symbol.version.map(Name::from_bytes);
         }
         Content::Address(address) | Content::Ifunc(address) => {
-            let referent = resolver.referent(address, true);
+            let referent = resolver.referent(address, Usage::Taken);
             slot.address = Some(address);
             if referent.kind != elfscope_schema::ReferentKind::Data {
                 slot.name = referent.name;
@@ -233,7 +238,7 @@ fn slot(resolver: &Resolver<'_, '_>, at: Address, content: Content) -> Slot {
 /// Adds the strings: those that a row takes the address of, that a slot points to, and what else reads as one.
 fn texts(resolver: &Resolver<'_, '_>, sites: &[DataSite], pointed: &[(Address, Address)], items: &mut Map) {
     let elf = resolver.elf;
-    let taken = sites.iter().filter(|site| site.site.taken).map(|site| site.site.to);
+    let taken = sites.iter().filter(|site| site.site.usage == Usage::Taken).map(|site| site.site.to);
     let mut referred: Vec<Address> = taken.chain(pointed.iter().map(|(to, _)| *to)).collect();
     referred.sort_unstable();
     referred.dedup();
@@ -290,7 +295,7 @@ fn refer(resolver: &Resolver<'_, '_>, sites: &[DataSite], items: &mut Map) {
             from: body.key(),
             name: resolver.shown_name(body),
             offset: (offset != 0).then_some(offset),
-            taken: site.site.taken,
+            taken: site.site.usage != Usage::Accessed,
         });
     }
 }

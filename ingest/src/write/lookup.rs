@@ -12,7 +12,6 @@ use super::{
 };
 use crate::{
     archive::ArchiveError,
-    demangle,
     elf::{Place, Symbol},
     names::CodeNames,
     resolve::Resolver,
@@ -155,7 +154,7 @@ impl Sources<'_, '_, '_> {
                 address: Some(name.address),
                 default: name.default,
                 kind: NamedKind::Demangled,
-                name: Name::from_bytes(demangle::demangle(name.name)?.as_bytes()),
+                name: Name::from_bytes(elfscope_demangle::demangle(name.name)?.as_bytes()),
                 version: name.version.map(Name::from_bytes),
             };
             Some(entry)

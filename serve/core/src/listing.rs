@@ -232,6 +232,14 @@ pub fn shown_name(name: &FunctionName) -> String {
     }
 }
 
+/// How a name that documents repeat of another body is shown: demangled where it has such a form.
+#[must_use]
+pub fn called(name: &Name) -> String {
+    escape::name(
+        &elfscope_demangle::demangle(name.text().as_bytes()).unwrap_or_else(|| name.text().to_owned()),
+    )
+}
+
 /// What a body is called: its first name, or where it is.
 #[must_use]
 pub fn title(window: &Window) -> String {

@@ -135,8 +135,10 @@ fn relocation(notes: &mut Line, relocation: &Relocation) {
     }
 }
 
+/// A name as a note shows it: demangled where it has such a form, with version and offset.
 fn with(name: &Name, version: Option<&Name>, offset: Option<u64>) -> String {
-    let mut text = crate::versioned(name, version, false);
+    let demangled = elfscope_demangle::demangle(name.text().as_bytes());
+    let mut text = demangled.unwrap_or_else(|| crate::versioned(name, version, false));
     if let Some(offset) = offset {
         text = format!("{text}+0x{offset:x}");
     }

@@ -1,14 +1,18 @@
 //! Demangled forms: Rust (legacy and v0) and Itanium C++ names, bounded.
+//!
+//! The writer stores them of a binary's own names, the reader shows them of names that documents repeat: both from here.
 
 use std::fmt::{self, Write};
 
-use crate::limits;
+/// Longest name that is demangled, and longest form that it may have, in bytes.
+pub const LIMIT: usize = 4096;
 
 /// The demangled form of a mangled name, or `None` for a name that isn't mangled or can't be demangled within
-/// [`limits::DEMANGLE`] bytes.
-pub(crate) fn demangle(name: &[u8]) -> Option<String> {
+/// [`LIMIT`] bytes.
+#[must_use]
+pub fn demangle(name: &[u8]) -> Option<String> {
     let mangled = name.starts_with(b"_Z") || name.starts_with(b"_R") || name.starts_with(b"__Z");
-    let text = std::str::from_utf8(name).ok().filter(|text| mangled && text.len() <= limits::DEMANGLE)?;
+    let text = std::str::from_utf8(name).ok().filter(|text| mangled && text.len() <= LIMIT)?;
     let mut out = Limited(String::new());
     if let Ok(rust) = rustc_demangle::try_demangle(text) {
         write!(out, "{rust:#}").ok()?;
@@ -29,7 +33,7 @@ struct Limited(String);
 
 impl Write for Limited {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        if self.0.len() + text.len() > limits::DEMANGLE {
+        if self.0.len() + text.len() > LIMIT {
             return Err(fmt::Error);
         }
         self.0.push_str(text);
@@ -59,6 +63,6 @@ mod tests {
         // Each pair repeats all before it.
         let bomb = format!("_Z1fSt4pairI{}E", "St4pairIS_S_ES1_".repeat(200));
         let told = demangle(bomb.as_bytes());
-        assert!(told.is_none_or(|text| text.len() <= limits::DEMANGLE));
+        assert!(told.is_none_or(|text| text.len() <= LIMIT));
     }
 }
