@@ -172,7 +172,8 @@ class Archive:
             raise Damaged("does not have the check digest that its other members give")
 
         def rank(told):
-            best = (told["has_dwarf"], told["sources"], told["rows_with_line"], told["derivation"], told["edition"])
+            best = (told["has_dwarf"], told["sources"], told["rows_with_line"], told["named"],
+                    told["derivation"], told["edition"])
             return (told["file"] == current["file"], *best)
 
         ranks = [rank(told) for told in current["editions"]]
