@@ -70,9 +70,11 @@ pub(crate) fn output(command: &mut Command) -> Result<Output> {
     Ok(output)
 }
 
-/// A command as one would type it.
+/// A command as one would type it, without the folder of its program.
 pub(crate) fn text(command: &Command) -> String {
-    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let program = Path::new(command.get_program());
+    let words =
+        std::iter::once(program.file_name().unwrap_or(command.get_program())).chain(command.get_args());
     words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ")
 }
 

@@ -54,7 +54,12 @@ impl Builder {
             match relocated.symbol.map(|symbol| &resolver.elf.symbols[symbol as usize]) {
                 Some(symbol) => match resolver.place_of(symbol) {
                     Some(place) => {
-                        self.place(resolver, body, place.plus(relocated.distance as u64), telling.usage(true));
+                        self.place(
+                            resolver,
+                            body,
+                            place.plus(relocated.distance as u64),
+                            telling.usage(true),
+                        );
                     }
                     None => self.import(symbol),
                 },

@@ -5,6 +5,7 @@
 
 mod callers;
 mod coverage;
+mod data;
 mod edition;
 mod imports;
 mod listing;
@@ -158,7 +159,7 @@ fn check(elfscope: &Path, input: &Input, report: &mut Report) -> Result<()> {
         println!("  symbols of the debug file:");
         symbols::compare(&edition, debug, input.name, report)?;
     }
-    strings::items(&edition, &binary, input.name, report)?;
+    data::compare(&edition, &binary, input.name, report)?;
     callers::compare(&edition, input.name, report)?;
     verify(elfscope, archive.path(), input.name, report);
     Ok(())

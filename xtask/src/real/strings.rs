@@ -1,8 +1,8 @@
 //! Every string that a row refers to: its address is objdump's, its text the file's.
 
-use elfscope_schema::{Name, Referent, ReferentKind};
+use elfscope_schema::{Referent, ReferentKind};
 
-use super::{Machine, edition::Edition, listing::Site, readelf::Binary, registers::Registers, tally::Tally};
+use super::{Machine, listing::Site, readelf::Binary, registers::Registers, tally::Tally};
 use crate::report::Report;
 
 pub(super) struct Strings<'a> {
@@ -68,36 +68,4 @@ pub(super) fn holds_text(binary: &Binary, address: u64, text: &str, cut: bool) -
         .at(address)
         .and_then(|bytes| bytes.strip_prefix(text.as_bytes()))
         .is_some_and(|rest| cut || rest.first() == Some(&0))
-}
-
-/// The items of `data.jsonl.gz`: texts against the file, and references against the rows' own.
-pub(super) fn items(
-    edition: &Edition,
-    binary: &Binary,
-    input: &str,
-    report: &mut Report,
-) -> anyhow::Result<()> {
-    let mut texts = Tally::new("data: a string's text is the section's bytes");
-    for page in edition.data()? {
-        for item in page?.items {
-            let address = item.address.offset;
-            match &item.text {
-                Some(Name::Text(text)) => {
-                    texts
-                        .check(holds_text(binary, address, text, false), || format!("{address:x}: {text:?}"));
-                }
-                Some(Name::Long { prefix, .. }) => {
-                    texts.check(holds_text(binary, address, prefix, true), || {
-                        format!("{address:x}: {prefix:?}")
-                    });
-                }
-                Some(Name::Bytes { lossy, .. }) => {
-                    texts.check(false, || format!("{address:x}: not UTF-8: {lossy:?}"));
-                }
-                None => {}
-            }
-        }
-    }
-    texts.finish(input, report);
-    Ok(())
 }
