@@ -6,6 +6,7 @@ mod relocated;
 
 use elfscope_schema::{
     Address, BodyDigest, BodyKind, Digests, Edge, EdgeClass, EdgeKind, Notes, Referent, ReferentKind, Row,
+    to_canonical,
 };
 
 use crate::{
@@ -15,6 +16,7 @@ use crate::{
     marks::Marks,
     resolve::{Resolved, Resolver, Usage},
 };
+use pages::Items;
 pub(crate) use pages::Page;
 use relocated::Relocated;
 
@@ -136,7 +138,7 @@ impl Teller<'_, '_, '_> {
     pub(crate) fn tell(&self, index: u32, decoder: Option<&mut Decoder>) -> Told {
         let body = &self.resolver.bodies.all()[index as usize];
         let (Some(decoder), Some(family)) = (decoder, self.family) else {
-            let pages = pages::write(self.resolver, index, Vec::new(), &[], None);
+            let pages = pages::write(self.resolver, index, &Items::default(), &Items::default(), &[], None);
             return Told {
                 pages,
                 calls: Vec::new(),
@@ -155,7 +157,7 @@ impl Teller<'_, '_, '_> {
         let facts = family.facts(units, code, body.start.offset, landings.as_deref());
 
         let is_code = body.kind != BodyKind::Gap;
-        let mut rows = Vec::with_capacity(units.len());
+        let mut rows = Items::for_rows(units.len());
         let mut edges = Vec::new();
         let mut calls = Vec::new();
         let mut refs = Vec::new();
@@ -166,7 +168,7 @@ impl Teller<'_, '_, '_> {
                 unit: *unit,
                 facts: *facts,
                 relocated: self.relocated(body, family, unit),
-                of_table: tables.contains(&position),
+                of_table: tables.binary_search(&position).is_ok(),
             };
             let resolved =
                 if is_code { self.edges_of(index, &telling, &mut edges, &mut calls) } else { None };
@@ -175,20 +177,22 @@ impl Teller<'_, '_, '_> {
             digest.add(self.resolver, index, &telling, resolved.as_ref());
             let (mnemonic, operands) = decoder.text(position);
             let relocations = telling.relocated.map(|relocated| relocated.documents).unwrap_or_default();
-            rows.push(Row {
-                offset: unit.offset,
-                bytes: code[unit.offset as usize..][..usize::from(unit.size)].to_vec(),
-                mnemonic: mnemonic.to_owned(),
-                operands: operands.to_owned(),
-                notes: Notes { relocations, to },
-            });
+            let notes = Notes { relocations, to };
+            let bytes = &code[unit.offset as usize..][..usize::from(unit.size)];
+            rows.push(|out| Row::write(out, unit.offset, bytes, mnemonic, operands, &notes));
         }
         if body.kind == BodyKind::Function || body.kind == BodyKind::Ifunc {
             self.fall_through(index, units, &facts, family, &mut edges, &mut calls);
         }
         let digests = digest.finish();
+        let mut written = Items::default();
+        let mut from = Vec::with_capacity(edges.len());
+        for edge in &edges {
+            written.push(|out| out.extend_from_slice(to_canonical(edge).trim_ascii_end()));
+            from.push(units.partition_point(|unit| unit.offset < edge.row));
+        }
         Told {
-            pages: pages::write(self.resolver, index, rows, &edges, Some(&digests)),
+            pages: pages::write(self.resolver, index, &rows, &written, &from, Some(&digests)),
             calls,
             refs,
             rows: units.len() as u64,

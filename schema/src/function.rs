@@ -33,6 +33,29 @@ pub struct FunctionPage {
     pub schema: String,
 }
 
+impl FunctionPage {
+    /// The canonical bytes of this page with these rows, in one run without a place, and these edges, each list given as
+    /// its items' JSON with commas between. Its own `edges` and `runs` must be empty.
+    #[must_use]
+    pub fn with_items(&self, edges: &[u8], rows: &[u8]) -> Vec<u8> {
+        debug_assert!(self.edges.is_empty() && self.runs.is_empty(), "the items are given");
+        let frame = crate::to_canonical(self);
+        // The members are in the order of their keys: `edges` is the first, and after `runs` only `schema` follows.
+        let (before, after) = (b"{\"edges\":[".len(), format!("],\"schema\":\"{}\"}}\n", self.schema).len());
+        let mut page = Vec::with_capacity(frame.len() + edges.len() + rows.len() + 16);
+        page.extend_from_slice(&frame[..before]);
+        page.extend_from_slice(edges);
+        page.extend_from_slice(&frame[before..frame.len() - after]);
+        if !rows.is_empty() {
+            page.extend_from_slice(b"{\"rows\":[");
+            page.extend_from_slice(rows);
+            page.extend_from_slice(b"]}");
+        }
+        page.extend_from_slice(&frame[frame.len() - after..]);
+        page
+    }
+}
+
 /// What is said of a whole body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -320,4 +343,48 @@ pub struct EdgeTarget {
     /// The version of the imported symbol.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub version: Option<Name>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Notes, to_canonical};
+
+    #[test]
+    fn a_page_put_together_is_the_page() {
+        let row = |offset| Row {
+            offset,
+            bytes: vec![0x90],
+            mnemonic: "nop".into(),
+            operands: String::new(),
+            notes: Notes::default(),
+        };
+        let edge = Edge {
+            class: EdgeClass::Indirect,
+            conditional: false,
+            kind: EdgeKind::Call,
+            row: 1,
+            switch: false,
+            target: None,
+        };
+        let empty = FunctionPage {
+            edges: Vec::new(),
+            head: None,
+            key: "401000-2".parse().unwrap(),
+            names: Vec::new(),
+            page: 0,
+            pages: 1,
+            rows_from: 0,
+            runs: Vec::new(),
+            schema: crate::documents::schema::FN.to_owned(),
+        };
+        let json = |item: &dyn Fn() -> Vec<u8>| item()[..].strip_suffix(b"\n").unwrap().to_vec();
+        for rows in [vec![], vec![row(0)], vec![row(0), row(1)]] {
+            let runs = if rows.is_empty() { vec![] } else { vec![Run { at: None, rows: rows.clone() }] };
+            let whole = FunctionPage { edges: vec![edge.clone()], runs, ..empty.clone() };
+            let rows: Vec<Vec<u8>> = rows.iter().map(|row| json(&|| to_canonical(row))).collect();
+            let put = empty.with_items(&json(&|| to_canonical(&edge)), &rows.join(&b','));
+            assert_eq!(String::from_utf8(put), String::from_utf8(to_canonical(&whole)));
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! Lowercase hex, the only spelling this archive writes and reads.
 
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
 /// The lowercase hex of `bytes`.
 #[must_use]
 pub fn encode(bytes: &[u8]) -> String {
@@ -10,11 +12,17 @@ pub fn encode(bytes: &[u8]) -> String {
 
 /// Appends the lowercase hex of `bytes`.
 pub fn push(text: &mut String, bytes: &[u8]) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
     for byte in bytes {
         text.push(char::from(DIGITS[usize::from(byte >> 4)]));
         text.push(char::from(DIGITS[usize::from(byte & 15)]));
     }
+}
+
+/// Appends the lowercase hex of `bytes`, as ASCII.
+pub fn push_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.extend(
+        bytes.iter().flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]),
+    );
 }
 
 /// The bytes of lowercase hex, or `None` for an odd length or any other character.

@@ -108,6 +108,64 @@ pub struct Referent {
     pub version: Option<Name>,
 }
 
+impl Row {
+    /// Appends the canonical JSON of a row, from its parts: what serialising a [`Row`] gives, without making one. An
+    /// edition has hundreds of thousands.
+    pub fn write(
+        out: &mut Vec<u8>,
+        offset: u32,
+        bytes: &[u8],
+        mnemonic: &str,
+        operands: &str,
+        notes: &Notes,
+    ) {
+        out.push(b'[');
+        push_number(out, offset);
+        out.extend_from_slice(b",\"");
+        hex::push_bytes(out, bytes);
+        out.extend_from_slice(b"\",");
+        push_text(out, mnemonic);
+        out.push(b',');
+        push_text(out, operands);
+        if !notes.is_empty() {
+            out.push(b',');
+            push_json(out, notes);
+        }
+        out.push(b']');
+    }
+}
+
+fn push_number(out: &mut Vec<u8>, number: u32) {
+    let mut digits = [0; 10];
+    let mut at = digits.len();
+    let mut left = number;
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (left % 10) as u8;
+        left /= 10;
+        if left == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+fn push_text(out: &mut Vec<u8>, text: &str) {
+    let plain = text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\');
+    if plain {
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+    } else {
+        push_json(out, text);
+    }
+}
+
+fn push_json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
+    // Writing into memory doesn't fail, and these values have string keys only.
+    serde_json::to_writer(out, value).expect("documents have string keys and integers only");
+}
+
 impl Serialize for Row {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let length = if self.notes.is_empty() { 4 } else { 5 };
@@ -170,5 +228,41 @@ impl schemars::JsonSchema for Row {
             "items": false,
             "minItems": 4,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::to_canonical;
+
+    #[test]
+    fn a_row_written_from_its_parts_is_the_row() {
+        let to = Referent {
+            address: Some(Address::virt(0x2004)),
+            cut: false,
+            kind: ReferentKind::String,
+            name: None,
+            offset: None,
+            text: Some("\"quoted\"\n".to_owned()),
+            version: None,
+        };
+        for (offset, operands, notes) in [
+            (0, "%rax, %rbx", Notes::default()),
+            (7, "", Notes::default()),
+            (u32::MAX, "\"odd\\\u{1}\u{e9}", Notes { relocations: Vec::new(), to: Some(to) }),
+        ] {
+            let row = Row {
+                offset,
+                bytes: vec![0, 0xff],
+                mnemonic: "movq".into(),
+                operands: operands.into(),
+                notes,
+            };
+            let mut written = Vec::new();
+            Row::write(&mut written, row.offset, &row.bytes, &row.mnemonic, &row.operands, &row.notes);
+            written.push(b'\n');
+            assert_eq!(String::from_utf8(written), String::from_utf8(to_canonical(&row)));
+        }
     }
 }

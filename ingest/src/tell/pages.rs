@@ -1,8 +1,10 @@
 //! A body's pages: cut at [`limits::PAGE_ITEMS`] rows or [`limits::PAGE`] bytes, written and deflated.
 
+use std::ops::Range;
+
 use elfscope_schema::{
-    BodyKind, Digests, Edge, EdgeTarget, FunctionName, FunctionPage, Head, Name, Row, Run, documents::schema,
-    limits, to_canonical,
+    BodyKind, Digests, EdgeTarget, FunctionName, FunctionPage, Head, Name, documents::schema, limits,
+    to_canonical,
 };
 use serde::Serialize;
 
@@ -16,26 +18,66 @@ pub(crate) struct Page {
     pub(crate) member: Vec<u8>,
 }
 
-impl Page {
-    /// A document, written and deflated.
-    pub(crate) fn of<T: Serialize>(document: &T) -> Self {
-        let text = to_canonical(document);
-        let member = deflate_member(&text);
-        Self { text, member }
-    }
-}
-
 /// What a page without items, and all commas and numbers that grow with it, may take.
 const FRAME: usize = 600;
 /// What the names may take of the head's page.
 const HEAD_NAMES: usize = 24 * 1024;
 
-/// All pages of a body.
+/// Items of a list as JSON, one after the other.
+#[derive(Default)]
+pub(super) struct Items {
+    json: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Items {
+    /// Room for so many rows.
+    pub(super) fn for_rows(rows: usize) -> Self {
+        Self { json: Vec::with_capacity(rows * 64), ends: Vec::with_capacity(rows) }
+    }
+
+    /// Appends what `write` writes as one item, with a comma after it.
+    pub(super) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        write(&mut self.json);
+        self.json.push(b',');
+        self.ends.push(self.json.len());
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The bytes of some of them, commas included.
+    fn bytes(&self, items: &Range<usize>) -> usize {
+        self.start(items.end) - self.start(items.start)
+    }
+
+    /// The JSON of some of them, with commas between.
+    fn slice(&self, items: &Range<usize>) -> &[u8] {
+        let json = &self.json[self.start(items.start)..self.start(items.end)];
+        json.strip_suffix(b",").unwrap_or(json)
+    }
+
+    fn start(&self, item: usize) -> usize {
+        item.checked_sub(1).map_or(0, |before| self.ends[before])
+    }
+}
+
+/// A page that is being filled: its frame, and which rows and edges stand on it.
+struct Open {
+    frame: FunctionPage,
+    rows: Range<usize>,
+    edges: Range<usize>,
+}
+
+/// All pages of a body. `edge_rows` says which row each edge leaves from.
 pub(super) fn write(
     resolver: &Resolver<'_, '_>,
     index: u32,
-    rows: Vec<Row>,
-    edges: &[Edge],
+    rows: &Items,
+    edges: &Items,
+    edge_rows: &[usize],
     digests: Option<&Digests>,
 ) -> Vec<Page> {
     let body = &resolver.bodies.all()[index as usize];
@@ -58,58 +100,59 @@ pub(super) fn write(
         section: resolver.elf.image.regions()[body.region as usize].name.map(Name::from_bytes),
         signature: None,
     };
-    let page = |number: usize, rows_from: usize| FunctionPage {
-        edges: Vec::new(),
-        head: None,
-        key: body.key(),
-        names: Vec::new(),
-        page: count(number),
-        pages: 0,
-        rows_from: count(rows_from),
-        runs: Vec::new(),
-        schema: schema::FN.to_owned(),
+    let open = |number: usize, rows_from: usize, edges_from: usize| Open {
+        frame: FunctionPage {
+            edges: Vec::new(),
+            head: None,
+            key: body.key(),
+            names: Vec::new(),
+            page: count(number),
+            pages: 0,
+            rows_from: count(rows_from),
+            runs: Vec::new(),
+            schema: schema::FN.to_owned(),
+        },
+        rows: rows_from..rows_from,
+        edges: edges_from..edges_from,
     };
 
-    let mut pages = vec![FunctionPage { head: Some(head), ..page(0, 0) }];
-    let mut size = FRAME + size_of(&pages[0]);
+    let mut pages = vec![open(0, 0, 0)];
+    pages[0].frame.head = Some(head);
+    let mut size = FRAME + size_of(&pages[0].frame);
     let mut names = &names[head_names..];
     while !names.is_empty() {
         let more = fitting(names, limits::PAGE - FRAME);
-        let mut next = page(pages.len(), 0);
-        next.names = names[..more].to_vec();
+        let mut next = open(pages.len(), 0, 0);
+        next.frame.names = names[..more].to_vec();
         names = &names[more..];
-        size = FRAME + size_of(&next);
+        size = FRAME + size_of(&next.frame);
         pages.push(next);
     }
 
-    let mut edges = edges.iter().peekable();
-    let mut items = 0;
-    for (position, row) in rows.into_iter().enumerate() {
-        let leaving: Vec<&Edge> =
-            std::iter::from_fn(|| edges.next_if(|edge| edge.row == row.offset)).collect();
-        let more = row_size(&row) + leaving.iter().map(|edge| size_of(edge) + 1).sum::<usize>();
+    let mut edge = 0;
+    for row in 0..rows.len() {
+        let leaving = edge_rows[edge..].iter().take_while(|from| **from == row).count();
+        let more = rows.bytes(&(row..row + 1)) + edges.bytes(&(edge..edge + leaving));
+        let items = pages.last().map_or(0, |last| last.rows.len());
         if items == limits::PAGE_ITEMS || (size + more > limits::PAGE && items > 0) {
-            let next = page(pages.len(), position);
-            size = FRAME + size_of(&next);
+            let next = open(pages.len(), row, edge);
+            size = FRAME + size_of(&next.frame);
             pages.push(next);
-            items = 0;
         }
         size += more;
-        items += 1;
+        edge += leaving;
         if let Some(last) = pages.last_mut() {
-            last.edges.extend(leaving.into_iter().cloned());
-            match last.runs.last_mut() {
-                Some(run) => run.rows.push(row),
-                None => last.runs.push(Run { at: None, rows: vec![row] }),
-            }
+            (last.rows.end, last.edges.end) = (row + 1, edge);
         }
     }
     let total = count(pages.len());
     pages
         .into_iter()
-        .map(|mut page| {
-            page.pages = total;
-            Page::of(&page)
+        .map(|mut open| {
+            open.frame.pages = total;
+            let text = open.frame.with_items(edges.slice(&open.edges), rows.slice(&open.rows));
+            let member = deflate_member(&text);
+            Page { text, member }
         })
         .collect()
 }
@@ -151,13 +194,6 @@ fn fitting<T: Serialize>(items: &[T], most: usize) -> usize {
 /// The bytes that a value takes in a document.
 fn size_of<T: Serialize>(value: &T) -> usize {
     to_canonical(value).len() - 1
-}
-
-/// The bytes that a row takes, at most: nothing in it needs escaping but what its notes hold.
-fn row_size(row: &Row) -> usize {
-    let notes = if row.notes.is_empty() { 0 } else { size_of(&row.notes) + 1 };
-    // Brackets, quotes and commas, and up to ten digits of offset.
-    22 + row.bytes.len() * 2 + row.mnemonic.len() + row.operands.len() + notes
 }
 
 fn count(number: usize) -> u32 {
