@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use elfscope_schema::{
-    BodyKind, BuildId, Counts, Coverage, DERIVATION, DebugFile, Diagnostic, Digests, FileId, Found, Given,
-    Origin,
+    Address, BodyKind, BuildId, Counts, Coverage, DERIVATION, DebugFile, Diagnostic, Digests, FileId, Found,
+    Given, Name, Origin, TableEntry,
 };
 use rayon::prelude::*;
 
 use crate::{
-    archive::{Archive, ArchiveError, Facts, Published},
+    archive::{Archive, ArchiveError, Facts, Published, Stage},
     bodies::{Bodies, Body},
     diagnostics::Diagnostics,
     disasm::{Family, decode, decode::Decoder, family_of},
@@ -89,18 +89,15 @@ pub(crate) fn derive(
     tell_all(&teller, &import_of, &mut pack, &mut all, progress)?;
     pack.finish()?;
 
-    let mut pack = LazyPack::new(&stage, "callers.jsonl.gz");
-    let callers = callers::write(&resolver, &imports, &mut all.sites, &mut pack)?;
-    pack.finish()?;
-    all.sites = Vec::new();
-
-    let items = Items::find(&resolver, &mut all.refs);
-    all.refs = Vec::new();
-    let strings = lookup::strings_of(items.all());
-    all.counts.data = count(items.all().iter().map(|item| lowercase(item.kind)));
-    let mut pack = LazyPack::new(&stage, "data.jsonl.gz");
-    let data_pages = items.write(&mut pack)?;
-    pack.finish()?;
+    // Neither needs the other.
+    let (mut sites, mut refs) = (std::mem::take(&mut all.sites), std::mem::take(&mut all.refs));
+    let (callers, data) = rayon::join(
+        || write_callers(&stage, &resolver, &imports, &mut sites),
+        || write_data(&stage, &resolver, &mut refs),
+    );
+    let callers = callers?;
+    let data = data?;
+    all.counts.data = data.counts;
 
     let mut pack = LazyPack::new(&stage, "lookup.jsonl.gz");
     let sources = lookup::Sources {
@@ -111,8 +108,8 @@ pub(crate) fn derive(
         ordinals: &all.ordinals,
         digests: &all.digests,
         callers: &callers,
-        strings,
-        data: data_pages,
+        strings: data.strings,
+        data: data.pages,
     };
     let root = lookup::write(&sources, &mut pack)?;
     pack.finish()?;
@@ -135,7 +132,7 @@ pub(crate) fn derive(
         provenance: provenance(&source.id, debug_file.as_ref(), family),
         rows,
         rows_with_line: 0,
-        soname: elf.dynamic.soname.map(elfscope_schema::Name::from_bytes),
+        soname: elf.dynamic.soname.map(Name::from_bytes),
         sources: 0,
     };
     let mut more = LazyPack::new(&stage, "more.jsonl.gz");
@@ -154,6 +151,39 @@ pub(crate) fn derive(
     let published = stage.publish(build, given, facts)?;
     progress.done();
     Ok(Derived { published, functions, rows, diagnostics })
+}
+
+fn write_callers(
+    stage: &Stage<'_>,
+    resolver: &Resolver<'_, '_>,
+    imports: &[callers::Import<'_>],
+    sites: &mut [Site],
+) -> Result<Vec<(Callee, u64)>, ArchiveError> {
+    let mut pack = LazyPack::new(stage, "callers.jsonl.gz");
+    let firsts = callers::write(resolver, imports, sites, &mut pack)?;
+    pack.finish()?;
+    Ok(firsts)
+}
+
+/// What the indices need of the data items.
+struct Data {
+    counts: BTreeMap<String, u64>,
+    strings: Vec<(Address, Name)>,
+    pages: Vec<TableEntry>,
+}
+
+fn write_data(
+    stage: &Stage<'_>,
+    resolver: &Resolver<'_, '_>,
+    refs: &mut [DataSite],
+) -> Result<Data, ArchiveError> {
+    let items = Items::find(resolver, refs);
+    let strings = lookup::strings_of(items.all());
+    let counts = count(items.all().iter().map(|item| lowercase(item.kind)));
+    let mut pack = LazyPack::new(stage, "data.jsonl.gz");
+    let pages = items.write(&mut pack)?;
+    pack.finish()?;
+    Ok(Data { counts, strings, pages })
 }
 
 /// The symbols that a debug file adds, and the file where it was used.

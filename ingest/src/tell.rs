@@ -174,7 +174,9 @@ impl Teller<'_, '_, '_> {
                 if is_code { self.edges_of(index, &telling, &mut edges, &mut calls) } else { None };
             let to =
                 if is_code { self.referent_of(body, &telling, resolved.as_ref(), &mut refs) } else { None };
-            digest.add(self.resolver, index, &telling, resolved.as_ref());
+            if is_code {
+                digest.add(self.resolver, index, &telling, resolved.as_ref());
+            }
             let (mnemonic, operands) = decoder.text(position);
             let relocations = telling.relocated.map(|relocated| relocated.documents).unwrap_or_default();
             let notes = Notes { relocations, to };
@@ -184,7 +186,8 @@ impl Teller<'_, '_, '_> {
         if body.kind == BodyKind::Function || body.kind == BodyKind::Ifunc {
             self.fall_through(index, units, &facts, family, &mut edges, &mut calls);
         }
-        let digests = digest.finish();
+        // A gap is nobody's code: that two are alike says nothing.
+        let digests = is_code.then(|| digest.finish());
         let mut written = Items::default();
         let mut from = Vec::with_capacity(edges.len());
         for edge in &edges {
@@ -192,13 +195,13 @@ impl Teller<'_, '_, '_> {
             from.push(units.partition_point(|unit| unit.offset < edge.row));
         }
         Told {
-            pages: pages::write(self.resolver, index, &rows, &written, &from, Some(&digests)),
+            pages: pages::write(self.resolver, index, &rows, &written, &from, digests.as_ref()),
             calls,
             refs,
             rows: units.len() as u64,
             undecoded: units.iter().filter(|unit| !unit.decoded).count() as u64,
             edges: edges.into_iter().map(|edge| edge.class).collect(),
-            digests: Some(digests),
+            digests,
         }
     }
 

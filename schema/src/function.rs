@@ -66,7 +66,7 @@ pub struct Head {
     /// section's end) or the claim is 0 (then the size is inferred from what follows).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub claimed_size: Option<u64>,
-    /// Its digests; none where its machine has no decoder.
+    /// Its digests; none for a gap, or where its machine has no decoder.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub digests: Option<Digests>,
     /// Edges of the whole body.

@@ -10,7 +10,8 @@ use std::{
 
 use elfscope_schema::{GZIP_HEADER, ManifestFile, Pack, Sha256Digest, index_name};
 use miniz_oxide::deflate::core::{
-    CompressorOxide, TDEFLFlush, TDEFLStatus, compress, create_comp_flags_from_zip_params,
+    CompressionStrategy, CompressorOxide, TDEFLFlush, TDEFLStatus, compress,
+    create_comp_flags_from_zip_params,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -18,6 +19,8 @@ use super::stage::Parts;
 
 /// Level of deflate: the fastest, since every document is deflated while someone waits for `add`.
 const LEVEL: i32 = 1;
+/// Documents of fewer bytes are small.
+const SMALL: usize = 512;
 
 /// A complete gzip member (RFC 1952) that inflates to `text`: header and trailer are fixed, deflate is miniz_oxide's.
 /// The same text always gives the same bytes; call it from as many threads as there are documents.
@@ -25,7 +28,8 @@ const LEVEL: i32 = 1;
 pub fn deflate_member(text: &[u8]) -> Vec<u8> {
     let mut member = vec![0; GZIP_HEADER.len() + text.len() / 2 + 64];
     member[..GZIP_HEADER.len()].copy_from_slice(&GZIP_HEADER);
-    let end = COMPRESSOR.with_borrow_mut(|compressor| {
+    let compressor = if text.len() < SMALL { &STATIC } else { &DYNAMIC };
+    let end = compressor.with_borrow_mut(|compressor| {
         compressor.reset();
         deflate(compressor, text, &mut member, GZIP_HEADER.len())
     });
@@ -39,8 +43,14 @@ pub fn deflate_member(text: &[u8]) -> Vec<u8> {
 thread_local! {
     /// A compressor's tables take a third of a megabyte: made anew for every document of a few hundred bytes they would
     /// cost more than deflating it. A reset one gives the bytes that a new one gives; a test holds it to that.
-    static COMPRESSOR: RefCell<Box<CompressorOxide>> =
-        RefCell::new(Box::new(CompressorOxide::new(create_comp_flags_from_zip_params(LEVEL, 0, 0))));
+    static DYNAMIC: RefCell<Box<CompressorOxide>> = compressor(CompressionStrategy::Default);
+    /// For small documents: with the codes of RFC 1951 section 3.2.6, since codes of their own take as much room as they save.
+    static STATIC: RefCell<Box<CompressorOxide>> = compressor(CompressionStrategy::Fixed);
+}
+
+fn compressor(strategy: CompressionStrategy) -> RefCell<Box<CompressorOxide>> {
+    let flags = create_comp_flags_from_zip_params(LEVEL, 0, strategy as i32);
+    RefCell::new(Box::new(CompressorOxide::new(flags)))
 }
 
 /// Deflates into `out` from `at` on, which grows as it must. Gives where the last byte ends.
@@ -166,8 +176,12 @@ mod tests {
             .collect();
         for text in &texts {
             let member = deflate_member(text);
-            let alone = miniz_oxide::deflate::compress_to_vec(text, 1);
-            assert_eq!(member[GZIP_HEADER.len()..member.len() - 8], alone, "{} bytes", text.len());
+            let deflated = &member[GZIP_HEADER.len()..member.len() - 8];
+            if text.len() >= SMALL {
+                assert_eq!(deflated, miniz_oxide::deflate::compress_to_vec(text, 1), "{} bytes", text.len());
+            }
+            assert_eq!(deflate_member(text), member, "{} bytes", text.len());
+            assert_eq!(&miniz_oxide::inflate::decompress_to_vec(deflated).unwrap(), text);
         }
     }
 
