@@ -5,8 +5,7 @@ mod pages;
 mod relocated;
 
 use elfscope_schema::{
-    Address, BodyDigest, BodyKind, Digests, Edge, EdgeClass, EdgeKind, Notes, Referent, ReferentKind, Row,
-    to_canonical,
+    Address, BodyKind, Digests, Edge, EdgeClass, EdgeKind, Notes, Referent, ReferentKind, Row, to_canonical,
 };
 
 use crate::{
@@ -400,10 +399,4 @@ fn is_reached(body: &Body, units: &[Unit], facts: &[Facts], code: &[u8], family:
     let landed = after.iter().any(|unit| landings.binary_search(&u64::from(unit.offset)).is_ok());
     let rest = after.first().and_then(|unit| code.get(unit.offset as usize..)).unwrap_or_default();
     landed || (anywhere && !family.is_padding(rest))
-}
-
-/// The first 16 bytes of a finished hash.
-fn truncated(hash: impl sha2::Digest<OutputSize = sha2::digest::consts::U32>) -> BodyDigest {
-    let whole: [u8; 32] = hash.finalize().into();
-    BodyDigest::truncated(&whole)
 }

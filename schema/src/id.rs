@@ -83,6 +83,12 @@ impl BodyDigest {
         bytes.copy_from_slice(&digest[..16]);
         Self(bytes)
     }
+
+    /// Its 16 bytes.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 16] {
+        &self.0
+    }
 }
 
 impl fmt::Display for BodyDigest {

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use elfscope_schema::{Address, BodyKind, Digests, EdgeClass, Name};
+use elfscope_schema::{Address, BodyDigest, BodyKind, Digests, EdgeClass, Name};
 use sha2::{Digest as _, Sha256};
 
-use super::{Telling, truncated};
+use super::Telling;
 use crate::{
     bodies::Body,
     disasm::Points,
@@ -88,12 +88,12 @@ impl Builder {
     }
 
     pub(super) fn finish(self) -> Digests {
-        let shape = truncated(Sha256::new().chain_update(&self.masked));
-        let hash = Sha256::new()
-            .chain_update(b"elfscope-body-1\n")
-            .chain_update(&Sha256::digest(&self.masked)[..16])
-            .chain_update(self.lines.as_bytes());
-        Digests { algorithm: 1, body: truncated(hash), shape, unknown: self.unknown }
+        let shape = truncated(Sha256::digest(&self.masked).into());
+        let mut hash = Sha256::new();
+        hash.update(b"elfscope-body-1\n");
+        hash.update(shape.as_bytes());
+        hash.update(self.lines.as_bytes());
+        Digests { algorithm: 1, body: truncated(hash.finalize().into()), shape, unknown: self.unknown }
     }
 
     fn place(&mut self, resolver: &Resolver<'_, '_>, own: &Body, address: Address, usage: Usage) {
@@ -150,4 +150,8 @@ fn escaped(name: &[u8]) -> String {
         Name::Text(text) if text.bytes().all(|byte| byte > b' ' && byte != 0x7f) => text,
         _ => format!("hex:{}", elfscope_schema::hex::encode(name)),
     }
+}
+
+fn truncated(digest: [u8; 32]) -> BodyDigest {
+    BodyDigest::truncated(&digest)
 }
