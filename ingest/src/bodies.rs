@@ -83,14 +83,22 @@ impl Bodies {
             && !elf.is_relocatable()
         {
             // Calls to bytes that no source knows are entries too, and so is what is called from there.
-            loop {
-                let found = inferred::entries(elf, marks, &all, family);
+            let mut found = inferred::entries(elf, marks, &all, None, family);
+            for _ in 0..inferred::ROUNDS {
                 if found.is_empty() {
                     break;
                 }
-                entries.extend(found);
+                entries.extend(&found);
                 entries.sort_by_key(|entry| entry.address);
                 all = Self::cut(elf, names, Some(family), &entries);
+                found = inferred::entries(elf, marks, &all, Some(&found), family);
+            }
+            if let Some(entry) = found.first() {
+                let message = format!(
+                    "calls lead deeper than {} rounds into code without names: the rest stays a gap",
+                    inferred::ROUNDS
+                );
+                diagnostics.add("inferred-too-deep", entry.address.to_string().as_bytes(), message);
             }
         }
         Self { all: all.into() }

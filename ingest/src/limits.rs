@@ -2,6 +2,10 @@
 
 /// Largest input that is read, in bytes: beyond any ELF that a linker makes today.
 pub(crate) const FILE: u64 = 16 << 30;
+/// How often a file's bytes may be claimed by its headers, all in all. Linkers claim each once.
+pub(crate) const SHARES: usize = 2;
+/// Most `PT_GNU_RELRO` headers that count; linkers write one.
+pub(crate) const RELRO: usize = 4;
 /// Most diagnostics of one code that an edition holds one by one; the rest are counted in the last.
 pub(crate) const DIAGNOSTICS_A_CODE: usize = 100;
 /// Most symbols that are read of one table.

@@ -48,8 +48,7 @@ impl<'elf, 'data> Slots<'elf, 'data> {
 
     /// What the dynamic linker puts into a place; none where it puts nothing there, or nothing that is an address.
     pub(crate) fn find(&self, place: Address) -> Option<Content> {
-        let at = self.elf.relocations.partition_point(|relocation| relocation.place < place);
-        let relocation = self.elf.relocations.get(at).filter(|relocation| relocation.place == place)?;
+        let relocation = self.relocation_at(place)?;
         self.content(relocation)
     }
 
@@ -64,8 +63,7 @@ impl<'elf, 'data> Slots<'elf, 'data> {
             // Without a relocation, the word of a file that is loaded at its own addresses is what it will be.
             None => {
                 let fixed = self.elf.elf_type == object::elf::ET_EXEC.0 && self.elf.image.is_relro(place);
-                let unfilled =
-                    fixed && !self.elf.relocations.iter().any(|relocation| relocation.place == place);
+                let unfilled = fixed && self.relocation_at(place).is_none();
                 let word = if unfilled { self.elf.word_at(place)? } else { return None };
                 (word != 0).then_some(Content::Address(Address::virt(word)))
             }
@@ -76,6 +74,11 @@ impl<'elf, 'data> Slots<'elf, 'data> {
     pub(crate) fn find_lazy(&self, entry: u32) -> Option<Address> {
         let index = *self.elf.plt_relocations.get(entry as usize)?;
         self.elf.relocations.get(index as usize).map(|relocation| relocation.place)
+    }
+
+    fn relocation_at(&self, place: Address) -> Option<&Relocation> {
+        let at = self.elf.relocations.partition_point(|relocation| relocation.place < place);
+        self.elf.relocations.get(at).filter(|relocation| relocation.place == place)
     }
 
     fn is_code(&self, place: Address) -> bool {

@@ -4,43 +4,47 @@ use elfscope_schema::{Address, BodyKind, Origin};
 
 use super::{Body, entries::Entry, entries::plain};
 use crate::{
-    disasm::{Family, Flow, Target, decode::Decoder},
+    disasm::{Facts, Family, Flow, Target, Unit, decode::Decoder},
     elf::Elf,
     marks::Marks,
 };
 
-/// The entries that calls in known functions prove inside gaps, and inside bodies whose end nothing claims. Empty at the
-/// fixpoint: what is called is an entry then.
+/// Most rounds of calls that lead to calls: what is deeper in code that no source names stays a gap, and says so.
+pub(super) const ROUNDS: usize = 1000;
+
+/// The entries that calls prove inside gaps, and inside bodies whose end nothing claims. `fresh` are the starts of the
+/// bodies that are looked at: those that the last round found, none for all.
 pub(super) fn entries(
     elf: &Elf<'_>,
     marks: &Marks,
     bodies: &[Body],
+    fresh: Option<&[Entry]>,
     family: &'static dyn Family,
 ) -> Vec<Entry> {
-    // Where an inferred body ends is a guess: another entry may lie in it.
-    let is_open = |body: &&Body| {
-        body.kind == BodyKind::Gap
-            || (body.is_function() && matches!(body.origin, Origin::Inferred | Origin::Entry))
-    };
-    let gaps: Vec<&Body> = bodies.iter().filter(is_open).collect();
-    if gaps.is_empty() {
+    let open: Vec<&Body> = bodies.iter().filter(|body| is_open(body)).collect();
+    if open.is_empty() {
         return Vec::new();
     }
-    let in_gap = |address: Address| {
-        let after = gaps.partition_point(|gap| gap.start <= address);
-        let gap = after.checked_sub(1).map(|index| gaps[index]).filter(|gap| gap.contains(address));
-        gap.is_some_and(|gap| gap.kind == BodyKind::Gap || gap.start != address)
+    let is_new = |address: Address| {
+        let after = open.partition_point(|body| body.start <= address);
+        let body = after.checked_sub(1).map(|index| open[index]).filter(|body| body.contains(address));
+        body.is_some_and(|body| body.kind == BodyKind::Gap || body.start != address)
     };
+    let looked_at = bodies.iter().filter(|body| {
+        let is_fresh =
+            |fresh: &[Entry]| fresh.binary_search_by_key(&body.start, |entry| entry.address).is_ok();
+        body.is_function() && fresh.is_none_or(is_fresh)
+    });
     let mut found: Vec<Address> = Vec::new();
     let mut decoder = None;
-    for body in bodies.iter().filter(|body| body.is_function()) {
+    for body in looked_at {
         let region = &elf.image.regions()[body.region as usize];
         let from = (body.start.offset - region.start.offset) as usize;
         let code = &region.data[from..from + body.size as usize];
-        // A scan of the bytes finds all calls there can be, and more; only where one of them leads into a gap is the
+        // A scan of the bytes finds all calls there can be, and more; only where one of them leads to a new place is the
         // body decoded to see whether it is one.
         let mut candidate = false;
-        family.scan_calls(code, body.start.offset, &mut |target| candidate |= in_gap(Address::virt(target)));
+        family.scan_calls(code, body.start.offset, &mut |target| candidate |= is_new(Address::virt(target)));
         if !candidate {
             continue;
         }
@@ -49,9 +53,11 @@ pub(super) fn entries(
         };
         decoder.decode(code, body.start.offset, &marks.data_in(region, body.start, body.size));
         let facts = family.facts(decoder.units(), code, body.start.offset, None);
-        found.extend(facts.iter().filter_map(|facts| match facts.flow {
+        let proven =
+            if is_open(body) { reach(decoder.units(), &facts, body.start.offset) } else { facts.len() };
+        found.extend(facts[..proven].iter().filter_map(|facts| match facts.flow {
             Flow::Call(Target::Address(target)) => {
-                Some(Address::virt(target)).filter(|target| in_gap(*target))
+                Some(Address::virt(target)).filter(|target| is_new(*target))
             }
             _ => None,
         }));
@@ -59,4 +65,31 @@ pub(super) fn entries(
     found.sort_unstable();
     found.dedup();
     found.into_iter().map(|address| plain(address, 0, Origin::Inferred)).collect()
+}
+
+/// Whether where a body ends is a guess, so that another entry may lie in it.
+fn is_open(body: &Body) -> bool {
+    body.kind == BodyKind::Gap
+        || (body.is_function() && matches!(body.origin, Origin::Inferred | Origin::Entry))
+}
+
+/// How many units from the start on are code for sure: up to a return, jump or trap that no branch so far leads beyond.
+fn reach(units: &[Unit], facts: &[Facts], start: u64) -> usize {
+    let mut furthest = 0;
+    for (index, (unit, facts)) in units.iter().zip(facts).enumerate() {
+        if !unit.decoded {
+            return index;
+        }
+        if let Flow::Jump { target: Target::Address(target), .. } = facts.flow {
+            // A target before the start, or far away, is another function's.
+            let last = units.last().map_or(0, |last| last.offset);
+            let inside = target.checked_sub(start).and_then(|offset| u32::try_from(offset).ok());
+            furthest = furthest.max(inside.filter(|offset| *offset <= last).unwrap_or(0));
+        }
+        let ends = matches!(facts.flow, Flow::Return | Flow::Stop | Flow::Jump { conditional: false, .. });
+        if ends && unit.offset >= furthest {
+            return index + 1;
+        }
+    }
+    facts.len()
 }

@@ -8,7 +8,7 @@ use object::{
 };
 
 use super::{Dynamic, Elf, Image, Section, Segment, dynamic, frames, note, relocation, symbol};
-use crate::{diagnostics::Diagnostics, error::InputError};
+use crate::{diagnostics::Diagnostics, error::InputError, limits};
 
 /// Reads an ELF file.
 ///
@@ -199,6 +199,7 @@ fn sections<'data, H: FileHeader<Endian = Endianness>>(
     }
     let strings = strings.unwrap_or_default();
     let mut sections = Vec::with_capacity(headers.len());
+    let mut shares = Shares::of(data);
     for (index, section) in (0u32..).zip(headers) {
         let name = section.name(endian, strings).unwrap_or_else(|_| {
             diagnostics.add("section-name-unreadable", b"", format!("section {index} has no readable name"));
@@ -208,7 +209,16 @@ fn sections<'data, H: FileHeader<Endian = Endianness>>(
         let offset: u64 = section.sh_offset(endian).into();
         let size: u64 = section.sh_size(endian).into();
         let has_bytes = sh_type != elf::SHT_NOBITS && sh_type != elf::SHT_NULL;
-        let bytes = if has_bytes { available(data, offset, size) } else { &[] };
+        let mut bytes = if has_bytes { available(data, offset, size) } else { &[] };
+        if !shares.take(bytes.len()) {
+            let message = format!(
+                "the sections claim more bytes than the file has ({:#x}), each counted {} times: this one's are not read",
+                data.len(),
+                limits::SHARES
+            );
+            diagnostics.add("bytes-claimed-again", name, message);
+            bytes = &[];
+        }
         if has_bytes && (bytes.len() as u64) < size {
             let message = format!(
                 "the section claims {size:#x} bytes from offset {offset:#x}, but the file holds {:#x} of them",
@@ -234,6 +244,23 @@ fn sections<'data, H: FileHeader<Endian = Endianness>>(
         });
     }
     sections
+}
+
+/// How many bytes headers may claim in all. Ranges of an honest file don't overlap; of another, a megabyte with a thousand
+/// headers over it would be a gigabyte of work.
+pub(super) struct Shares {
+    left: usize,
+}
+
+impl Shares {
+    pub(super) fn of(data: &[u8]) -> Self {
+        Self { left: data.len().saturating_mul(limits::SHARES) }
+    }
+
+    /// Takes so many; not where that is more than are left.
+    pub(super) fn take(&mut self, bytes: usize) -> bool {
+        self.left.checked_sub(bytes).map(|left| self.left = left).is_some()
+    }
 }
 
 /// The bytes of a range that the file really holds.

@@ -3,8 +3,11 @@
 use elfscope_schema::Address;
 use object::elf;
 
-use super::{Section, Segment, header::available};
-use crate::diagnostics::Diagnostics;
+use super::{
+    Section, Segment,
+    header::{Shares, available},
+};
+use crate::{diagnostics::Diagnostics, limits};
 
 /// The address space of a file, as sorted regions that don't overlap.
 #[derive(Debug, Default)]
@@ -51,9 +54,22 @@ impl<'data> Image<'data> {
         diagnostics: &mut Diagnostics,
     ) -> Self {
         let mut regions: Vec<Region<'data>> = if sections.is_empty() {
-            segments
+            let mut shares = Shares::of(data);
+            let mut loaded: Vec<&Segment> = loaded(segments);
+            loaded.retain(|segment| {
+                let honest = shares.take(usize::try_from(segment.file_size).unwrap_or(usize::MAX));
+                if !honest {
+                    let message = "the segments claim more bytes than the file has: this one's are not read";
+                    diagnostics.add(
+                        "bytes-claimed-again",
+                        format!("{:x}", segment.address).as_bytes(),
+                        message,
+                    );
+                }
+                honest
+            });
+            loaded
                 .iter()
-                .filter(|segment| segment.p_type == elf::PT_LOAD.0)
                 .map(|segment| Region {
                     start: Address::virt(segment.address),
                     size: segment.memory_size,
@@ -70,8 +86,9 @@ impl<'data> Image<'data> {
                     && section.size > 0
                     && !(section.has(elf::SHF_TLS) && section.sh_type == elf::SHT_NOBITS.0)
             };
+            let loaded = loaded(segments);
             let placed = sections.iter().filter(in_memory).filter_map(|section| {
-                let room = if relocatable { section.size } else { room(section, segments, diagnostics)? };
+                let room = if relocatable { section.size } else { room(section, &loaded, diagnostics)? };
                 Some((section, section.size.min(room)))
             });
             placed
@@ -90,7 +107,7 @@ impl<'data> Image<'data> {
         let relro = segments.iter().filter(|segment| segment.p_type == elf::PT_GNU_RELRO.0 && !relocatable);
         let relro =
             relro.map(|segment| (segment.address, segment.address.saturating_add(segment.memory_size)));
-        Self { regions: regions.into(), relro: relro.collect() }
+        Self { regions: regions.into(), relro: relro.take(limits::RELRO).collect() }
     }
 
     /// Makes every address belong to one region: one that claims to reach over the next one's start ends there.
@@ -150,11 +167,19 @@ impl<'data> Image<'data> {
     }
 }
 
+/// The segments that are loaded, by address.
+fn loaded(segments: &[Segment]) -> Vec<&Segment> {
+    let mut loaded: Vec<&Segment> =
+        segments.iter().filter(|segment| segment.p_type == elf::PT_LOAD.0).collect();
+    loaded.sort_by_key(|segment| segment.address);
+    loaded
+}
+
 /// How many bytes a section of a linked file can have at its address: to the end of the segment that maps it. None where
 /// no segment maps these bytes of the file to that address: then the header lies, since segments are what is loaded.
-fn room(section: &Section<'_>, segments: &[Segment], diagnostics: &mut Diagnostics) -> Option<u64> {
-    let mut loaded = segments.iter().filter(|segment| segment.p_type == elf::PT_LOAD.0);
-    let room = loaded.find_map(|segment| {
+fn room(section: &Section<'_>, loaded: &[&Segment], diagnostics: &mut Diagnostics) -> Option<u64> {
+    let after = loaded.partition_point(|segment| segment.address <= section.address.offset);
+    let room = after.checked_sub(1).map(|index| loaded[index]).and_then(|segment| {
         let inside = section.address.offset.checked_sub(segment.address)?;
         if section.sh_type == elf::SHT_NOBITS.0 {
             return segment.memory_size.checked_sub(inside).filter(|room| *room > 0);

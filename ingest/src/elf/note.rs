@@ -3,7 +3,10 @@
 use elfscope_schema::BuildId;
 use object::{Endianness, elf};
 
-use super::{Section, Segment, header::available};
+use super::{
+    Section, Segment,
+    header::{Shares, available},
+};
 use crate::diagnostics::Diagnostics;
 
 const NT_GNU_BUILD_ID: u32 = 3;
@@ -23,7 +26,16 @@ pub(super) fn build_id(
     // A debug file keeps its notes in sections only: its segments have no bytes.
     let in_sections =
         sections.iter().filter(|section| section.sh_type == elf::SHT_NOTE.0).map(|section| section.data);
+    let mut shares = Shares::of(data);
     for notes in in_segments.chain(in_sections) {
+        if !shares.take(notes.len()) {
+            diagnostics.add(
+                "bytes-claimed-again",
+                b"PT_NOTE",
+                "the notes claim more bytes than the file has",
+            );
+            return None;
+        }
         // Notes are aligned to 4 bytes, or to 8 in a segment of that alignment; the id's own owner and size are
         // multiples of 4, so both walks find it.
         for align in [4, 8] {
