@@ -315,3 +315,39 @@ fn one_bad_input_of_many_keeps_none_of_the_others() {
     assert_eq!((report.added.len(), report.failed.len(), report.skipped_files), (1, 2, 1));
     assert_eq!(report.added[0].name, "good");
 }
+
+#[test]
+fn headers_over_the_same_bytes_are_not_told_again_and_again() {
+    // A relocatable file of half a megabyte: 200,000 bytes of code, and 5,000 sections that each claim all of it.
+    let code = 200_000_u64;
+    let mut file = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x01\0\x3e\0\x01\0\0\0".to_vec();
+    let headers = 64 + code;
+    let count = 5_000_u16;
+    for (size, value) in [
+        (8, 0),
+        (8, 0),
+        (8, headers),
+        (4, 0),
+        (2, 64),
+        (2, 0),
+        (2, 0),
+        (2, 64),
+        (2, u64::from(count)),
+        (2, 0),
+    ] {
+        file.extend_from_slice(&u64::to_le_bytes(value)[..size]);
+    }
+    file.resize(headers as usize, 0x90);
+    file.extend([0; 64]);
+    for _ in 1..count {
+        // SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR.
+        for (size, value) in
+            [(4, 0), (4, 1), (8, 6), (8, 0), (8, 64), (8, code), (4, 0), (4, 0), (8, 1), (8, 0)]
+        {
+            file.extend_from_slice(&u64::to_le_bytes(value)[..size]);
+        }
+    }
+    let Outcome::Told(edition) = feed("bomb.o", &file) else { panic!("refused") };
+    assert!(codes(&edition).contains(&"bytes-claimed-again"), "{:?}", edition.meta.diagnostics);
+    assert!(edition.meta.coverage.executable <= 2 * file.len() as u64, "{:?}", edition.meta.coverage);
+}
