@@ -83,23 +83,21 @@ impl Bodies {
             && !elf.is_relocatable()
         {
             // Calls to bytes that no source knows are entries too, and so is what is called from there.
-            let mut found = inferred::entries(elf, marks, &all, None, family);
-            for _ in 0..inferred::ROUNDS {
-                if found.is_empty() {
-                    break;
+            let found = inferred::find(elf, marks, &all, family, diagnostics);
+            for entry in &mut entries {
+                entry.extent = found.get(&entry.address).copied();
+            }
+            let known = entries.len();
+            for (address, extent) in &found {
+                if entries[..known].binary_search_by_key(address, |entry| entry.address).is_err() {
+                    entries.push(Entry {
+                        extent: Some(*extent),
+                        ..entries::plain(*address, 0, Origin::Inferred)
+                    });
                 }
-                entries.extend(&found);
-                entries.sort_by_key(|entry| entry.address);
-                all = Self::cut(elf, names, Some(family), &entries);
-                found = inferred::entries(elf, marks, &all, Some(&found), family);
             }
-            if let Some(entry) = found.first() {
-                let message = format!(
-                    "calls lead deeper than {} rounds into code without names: the rest stays a gap",
-                    inferred::ROUNDS
-                );
-                diagnostics.add("inferred-too-deep", entry.address.to_string().as_bytes(), message);
-            }
+            entries.sort_by_key(|entry| entry.address);
+            all = Self::cut(elf, names, Some(family), &entries);
         }
         Self { all: all.into() }
     }
@@ -190,7 +188,10 @@ fn cut_region(
         }
         let limit = entries.get(index + 1).map_or(end, |next| next.address);
         let room = limit.offset - entry.address.offset;
-        let size = if entry.claimed == 0 { room } else { entry.claimed.min(room) };
+        let size = match (entry.claimed, entry.extent) {
+            (0, extent) => extent.unwrap_or(room).min(room),
+            (claimed, _) => claimed.min(room),
+        };
         all.push(Body {
             start: entry.address,
             size,

@@ -67,8 +67,10 @@ pub(crate) fn derive(
     let family = family_of(elf.machine, elf.class == 64, elf.big_endian);
     if family.is_none() {
         let message = format!(
-            "{} has no decoder here: bodies, names and data are told, rows are not",
-            machine_name(elf.machine)
+            "{} of {} bits, {}-endian, has no decoder here: bodies, names and data are told, rows are not",
+            machine_name(elf.machine),
+            elf.class,
+            if elf.big_endian { "big" } else { "little" }
         );
         diagnostics.add("no-decoder", machine_name(elf.machine).as_bytes(), message);
     }
@@ -199,7 +201,7 @@ fn debug_symbols<'a>(
         let message =
             "the debug file has the build's id but is of another machine, class or type: it is not used";
         diagnostics.add("debug-file-differs", debug.id.name.text().as_bytes(), message);
-        return (Vec::new(), Some(debug.id));
+        return (Vec::new(), None);
     }
     diagnostics.absorb(debug.elf.diagnostics);
     let tables = debug.elf.symbols.into_iter().filter(|symbol| symbol.origin == Origin::Symtab);

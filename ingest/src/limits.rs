@@ -6,6 +6,10 @@ pub(crate) const FILE: u64 = 16 << 30;
 pub(crate) const SHARES: usize = 2;
 /// Most `PT_GNU_RELRO` headers that count; linkers write one.
 pub(crate) const RELRO: usize = 4;
+/// How often the executable bytes of a file may be decoded, all in all, to follow calls into code without names.
+pub(crate) const INFERRED_WORK: u64 = 16;
+/// How many bytes all names together may have, as a multiple of the file: string tables share ends of names.
+pub(crate) const NAME_SHARES: usize = 16;
 /// Most diagnostics of one code that an edition holds one by one; the rest are counted in the last.
 pub(crate) const DIAGNOSTICS_A_CODE: usize = 100;
 /// Most symbols that are read of one table.

@@ -219,9 +219,12 @@ impl PlaceName<'_> {
 
 /// Where a symbol is, if it is anywhere. The addresses of a relocatable file are in the section that it names.
 pub(crate) fn place_of(elf: &Elf<'_>, symbol: &Symbol<'_>) -> Option<Address> {
+    // Bit 0 of a function's address says Thumb (AAELF32, "Symbol values"); the code is at the address without it.
+    let is_thumb = elf.machine == elf::EM_ARM.0 && symbol.kind.is_function();
+    let offset = if is_thumb { symbol.value & !1 } else { symbol.value };
     match symbol.place {
-        Place::Section(section) if elf.is_relocatable() => Some(Address { section, offset: symbol.value }),
-        Place::Section(_) => Some(Address::virt(symbol.value)),
+        Place::Section(section) if elf.is_relocatable() => Some(Address { section, offset }),
+        Place::Section(_) => Some(Address::virt(offset)),
         Place::Undefined | Place::Absolute | Place::Common => None,
     }
 }

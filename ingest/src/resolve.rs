@@ -2,6 +2,8 @@
 //!
 //! The only place that decides either, so that rows, edges, callers, data and digests can't disagree.
 
+use std::ops::Range;
+
 use elfscope_schema::{
     Address, BodyKind, EdgeClass, EdgeKind, EdgeTarget, Name, Referent, ReferentKind, limits,
 };
@@ -29,6 +31,8 @@ pub(crate) struct Resolver<'elf, 'data> {
     pub(crate) bodies: &'elf Bodies,
     /// Its slots.
     pub(crate) slots: Slots<'elf, 'data>,
+    /// The addresses of a file that is loaded at its own ones; none of any other.
+    pub(crate) fixed: Option<Range<u64>>,
     /// The other bodies of each body's subprogram, as pairs of indices in both directions, sorted.
     pub(crate) parts: Vec<(u32, u32)>,
 }
@@ -91,7 +95,10 @@ impl<'elf, 'data> Resolver<'elf, 'data> {
         });
         let reach = reach.collect();
         let parts = find_parts(code, bodies);
-        Self { elf, code, data, reach, bodies, slots: Slots::of(elf, family), parts }
+        let regions = elf.image.regions();
+        let ends = regions.first().zip(regions.last()).filter(|_| elf.elf_type == object::elf::ET_EXEC.0);
+        let fixed = ends.map(|(first, last)| first.start.offset..last.start.offset.saturating_add(last.size));
+        Self { elf, code, data, reach, bodies, slots: Slots::of(elf, family), fixed, parts }
     }
 
     /// The names of a body, the one to show first at first.
@@ -110,8 +117,37 @@ impl<'elf, 'data> Resolver<'elf, 'data> {
     }
 
     /// Where control goes that leaves body `from` for an address; `None` for what is not an edge: a jump within the
-    /// function's own parts.
+    /// function's own parts. A stub is looked through to what it leads to.
     pub(crate) fn control(&self, from: u32, kind: EdgeKind, address: Address) -> Option<Resolved> {
+        let stub = self.bodies.find_at(address).filter(|index| kind == EdgeKind::Call || *index != from);
+        let body = stub.map(|index| &self.bodies.all()[index as usize]).filter(|body| body.start == address);
+        if let Some((body, leads)) = body.and_then(|body| Some((body, body.leads?))) {
+            let through = match leads {
+                Leads::Slot(slot) => self.through_slot(from, kind, Address::virt(slot)),
+                Leads::Lazy(entry) => {
+                    self.slots.find_lazy(entry).and_then(|slot| self.through_slot(from, kind, slot))
+                }
+                // A veneer that leads to a veneer is no linker's; it could be a ring.
+                Leads::Address(target) if target != address.offset => {
+                    let target = Address { section: address.section, offset: target };
+                    let beyond = self.bodies.find_at(target).map(|index| &self.bodies.all()[index as usize]);
+                    beyond.filter(|body| body.leads.is_none()).and_then(|_| self.land(from, kind, target))
+                }
+                Leads::Address(_) | Leads::Header | Leads::Unknown => None,
+            };
+            if let Some(mut through) = through {
+                if let Some(target) = &mut through.target {
+                    target.stub = Some(body.key());
+                }
+                return Some(through);
+            }
+        }
+        self.land(from, kind, address)
+    }
+
+    /// As [`Self::control`], without looking through a stub: what a stub leads to isn't looked through again, since a file
+    /// may make a ring of them.
+    fn land(&self, from: u32, kind: EdgeKind, address: Address) -> Option<Resolved> {
         let unresolved = Resolved {
             class: EdgeClass::InternalUnresolved,
             target: Some(EdgeTarget { address: Some(address), ..EdgeTarget::default() }),
@@ -126,27 +162,6 @@ impl<'elf, 'data> Resolver<'elf, 'data> {
         let exact = address == body.start;
         if body.kind == BodyKind::Gap {
             return Some(unresolved);
-        }
-        if let (Some(leads), true) = (body.leads, exact) {
-            let through = match leads {
-                Leads::Slot(slot) => self.through_slot(from, kind, Address::virt(slot)),
-                Leads::Lazy(entry) => {
-                    self.slots.find_lazy(entry).and_then(|slot| self.through_slot(from, kind, slot))
-                }
-                // A veneer that leads to a veneer is no linker's; it could be a ring.
-                Leads::Address(target) if target != address.offset => {
-                    let target = Address { section: address.section, offset: target };
-                    let beyond = self.bodies.find_at(target).map(|index| &self.bodies.all()[index as usize]);
-                    beyond.filter(|body| body.leads.is_none()).and_then(|_| self.control(from, kind, target))
-                }
-                Leads::Address(_) | Leads::Header | Leads::Unknown => None,
-            };
-            if let Some(mut through) = through {
-                if let Some(target) = &mut through.target {
-                    target.stub = Some(body.key());
-                }
-                return Some(through);
-            }
         }
         if exact && self.names_of(body).iter().any(|name| is_retpoline(name.name)) {
             return Some(Resolved { class: EdgeClass::Indirect, target: None, body: None, import: None });
@@ -165,11 +180,11 @@ impl<'elf, 'data> Resolver<'elf, 'data> {
         let mut resolved = match self.slots.find_fixed(slot)? {
             Content::Symbol(symbol) => self.import(symbol),
             Content::Ifunc(resolver) => {
-                let mut resolved = self.control(from, EdgeKind::Call, resolver)?;
+                let mut resolved = self.land(from, EdgeKind::Call, resolver)?;
                 resolved.class = EdgeClass::Ifunc;
                 resolved
             }
-            Content::Address(address) => self.control(from, kind, address)?,
+            Content::Address(address) => self.land(from, kind, address)?,
         };
         if let Some(target) = &mut resolved.target {
             target.slot = Some(slot);

@@ -9,8 +9,10 @@ use crate::{elf::Elf, limits};
 /// control characters other than white space and escape.
 ///
 /// Text of less than [`limits::STRING_SHORT`] bytes could as well be a small number in a table. It must be ASCII with
-/// something to see and stand after a NUL (or at a section's start), and what follows its own NUL must be more text, or NULs up to
-/// the next multiple of 8, as compilers align strings on some machines.
+/// something to see and stand after a NUL (or at a section's start), and what follows its own NUL must be more text (on
+/// AArch64 also NULs up to the next multiple of 8).
+///
+/// A place that the dynamic linker fills is never text.
 pub(crate) fn find_at<'data>(elf: &Elf<'data>, address: Address) -> Option<&'data str> {
     let region = elf.image.find_region(address).filter(|region| !region.executable)?;
     let start = usize::try_from(address.offset - region.start.offset).ok()?;
@@ -21,12 +23,19 @@ pub(crate) fn find_at<'data>(elf: &Elf<'data>, address: Address) -> Option<&'dat
     if text.is_empty() || !text.bytes().all(is_text) {
         return None;
     }
+    if elf.is_filled(address, end as u64 + 1) {
+        return None;
+    }
     if text.len() >= limits::STRING_SHORT {
         return Some(text);
     }
     let after_nul = start == 0 || region.data[start - 1] == 0;
     let packed = rest.get(end + 1).is_none_or(|next| *next != 0);
-    let padded = address.offset.is_multiple_of(8) && rest.iter().take(8).skip(end).all(|byte| *byte == 0);
+    // gcc aligns every string on AArch64; elsewhere a short one before NULs is more likely a number.
+    let padded = elf.machine == elf::EM_AARCH64.0
+        && text.len() > 1
+        && address.offset.is_multiple_of(8)
+        && rest.iter().take(8).skip(end).all(|byte| *byte == 0);
     let visible = text.is_ascii() && text.bytes().any(|byte| byte.is_ascii_graphic());
     (after_nul && visible && (packed || padded)).then_some(text)
 }
@@ -55,6 +64,9 @@ pub(crate) fn scan<'data>(elf: &Elf<'data>) -> Vec<(Address, &'data str)> {
                 continue;
             }
             let Ok(text) = std::str::from_utf8(text) else { continue };
+            if elf.is_filled(section.address.plus(start), bytes.len() as u64) {
+                continue;
+            }
             total += text.len();
             if total > limits::STRINGS_TOTAL {
                 return found;
@@ -78,7 +90,5 @@ const NO_STRINGS: [&[u8]; 5] =
     [b".eh_frame", b".eh_frame_hdr", b".gcc_except_table", b".debug_gdb_scripts", b".gnu_debuglink"];
 
 fn is_text(byte: u8) -> bool {
-    byte >= 0x80
-        || (0x20..0x7f).contains(&byte)
-        || matches!(byte, b'\t' | b'\n' | 0x0b | 0x0c | b'\r' | 0x1b | 0x07 | 0x08)
+    byte >= 0x80 || (0x20..0x7f).contains(&byte) || matches!(byte, b'\t' | b'\n' | 0x0b | 0x0c | b'\r' | 0x1b)
 }

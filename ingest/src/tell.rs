@@ -4,6 +4,8 @@ mod digest;
 mod pages;
 mod relocated;
 
+use std::collections::BTreeSet;
+
 use elfscope_schema::{
     Address, BodyKind, Digests, Edge, EdgeClass, EdgeKind, Notes, Referent, ReferentKind, Row, to_canonical,
 };
@@ -120,6 +122,8 @@ struct Telling<'a> {
     relocated: Option<Relocated<'a>>,
     /// Whether the address that it makes is that of a table which the body then loads from.
     of_table: bool,
+    /// Whether an immediate of it may be an address that nothing proves.
+    may_hold_address: bool,
 }
 
 impl Telling<'_> {
@@ -162,18 +166,22 @@ impl Teller<'_, '_, '_> {
         let mut refs = Vec::new();
         let mut digest = digest::Builder::new(code);
         let tables = family.tables(units, code, &facts);
+        let mut step = Step::default();
         for (position, (unit, facts)) in units.iter().zip(&facts).enumerate() {
+            let in_step = step.next(unit, facts, body.start.offset);
             let telling = Telling {
                 unit: *unit,
                 facts: *facts,
                 relocated: self.relocated(body, family, unit),
                 of_table: tables.binary_search(&position).is_ok(),
+                may_hold_address: !in_step || self.may_hold_address(family, unit, code),
             };
+            let is_code = is_code && in_step;
             let resolved =
                 if is_code { self.edges_of(index, &telling, &mut edges, &mut calls) } else { None };
             let to =
                 if is_code { self.referent_of(body, &telling, resolved.as_ref(), &mut refs) } else { None };
-            if is_code {
+            if body.kind != BodyKind::Gap {
                 digest.add(self.resolver, index, &telling, resolved.as_ref());
             }
             let (mnemonic, operands) = decoder.text(position);
@@ -202,6 +210,13 @@ impl Teller<'_, '_, '_> {
             edges: edges.into_iter().map(|edge| edge.class).collect(),
             digests,
         }
+    }
+
+    /// Whether a unit may hold an address that nothing proves to be one.
+    fn may_hold_address(&self, family: &dyn Family, unit: &Unit, code: &[u8]) -> bool {
+        let Some(image) = &self.resolver.fixed else { return false };
+        let bytes = code.get(unit.offset as usize..).and_then(|rest| rest.get(..usize::from(unit.size)));
+        !unit.decoded || bytes.is_some_and(|bytes| family.may_hold_address(bytes, image))
     }
 
     fn code_of(&self, body: &Body) -> &[u8] {
@@ -350,7 +365,15 @@ impl Teller<'_, '_, '_> {
         calls: &mut Vec<CallSite>,
     ) {
         let body = &self.resolver.bodies.all()[index as usize];
-        let (Some(unit), Some(last)) = (units.last(), facts.last()) else { return };
+        let Some(unit) = units.last() else { return };
+        // What decides is the last unit that does something: padding at the end is just passed, or not reached.
+        let code = self.code_of(body);
+        let does_nothing = |unit: &&Unit| {
+            let bytes = code.get(unit.offset as usize..).and_then(|rest| rest.get(..usize::from(unit.size)));
+            unit.decoded && bytes.is_some_and(|bytes| family.is_padding(bytes))
+        };
+        let padding = units.iter().rev().take_while(does_nothing).count();
+        let Some(last) = facts[..facts.len() - padding].last() else { return };
         let goes_on = matches!(last.flow, Flow::Next | Flow::Jump { conditional: true, .. });
         if !goes_on || !unit.decoded || !is_reached(body, units, facts, self.code_of(body), family) {
             return;
@@ -374,6 +397,29 @@ impl Teller<'_, '_, '_> {
             }
             self.push_edge(unit.offset, EdgeKind::Fallthrough, false, false, Some(resolved), edges, calls);
         }
+    }
+}
+
+/// Whether the decoder is in step with the code. On a machine whose units differ in size, what follows bytes that it
+/// doesn't know may start in the middle of a unit: nothing is concluded from it until a place that a branch leads to.
+#[derive(Default)]
+struct Step {
+    lost: bool,
+    landings: BTreeSet<u64>,
+}
+
+impl Step {
+    fn next(&mut self, unit: &Unit, facts: &Facts, start: u64) -> bool {
+        if !unit.decoded {
+            // Units of one size can't be out of step; nor can bytes that a mapping symbol says to be data.
+            self.lost |= unit.size == 1;
+        } else if self.landings.contains(&u64::from(unit.offset)) {
+            self.lost = false;
+        }
+        if let (false, Flow::Jump { target: Target::Address(target), .. }) = (self.lost, facts.flow) {
+            self.landings.insert(target.wrapping_sub(start));
+        }
+        !self.lost
     }
 }
 

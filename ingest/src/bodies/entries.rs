@@ -14,6 +14,8 @@ pub(crate) struct Entry {
     pub(crate) claimed: u64,
     /// The most trusted source.
     pub(crate) origin: Origin,
+    /// The bytes from it on that are code for sure, where nothing claims a size.
+    pub(crate) extent: Option<u64>,
     /// Whether a symbol says that it is a resolver.
     pub(crate) ifunc: bool,
     /// Whether its name is one that linkers give to their veneers.
@@ -65,7 +67,7 @@ pub(crate) fn collect(elf: &Elf<'_>, names: &CodeNames<'_>, diagnostics: &mut Di
 
 /// An entry that is a function and nothing else.
 pub(super) fn plain(address: Address, claimed: u64, origin: Origin) -> Entry {
-    Entry { address, claimed, origin, ifunc: false, stub: false }
+    Entry { address, claimed, origin, extent: None, ifunc: false, stub: false }
 }
 
 /// Adds entries whose addresses are not known yet.
@@ -84,6 +86,7 @@ fn from_symbols(names: &CodeNames<'_>) -> Vec<Entry> {
             address: name.address,
             claimed: name.size,
             origin: name.from[0],
+            extent: None,
             ifunc: name.kind.is_ifunc(),
             stub: name.is_veneer(),
         };

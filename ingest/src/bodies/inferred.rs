@@ -1,70 +1,79 @@
 //! Entries that only a direct call proves: code that no source names, but that known code calls.
 
+use std::collections::BTreeMap;
+
 use elfscope_schema::{Address, BodyKind, Origin};
 
-use super::{Body, entries::Entry, entries::plain};
+use super::Body;
 use crate::{
+    diagnostics::Diagnostics,
     disasm::{Facts, Family, Flow, Target, Unit, decode::Decoder},
     elf::Elf,
+    limits,
     marks::Marks,
 };
 
-/// Most rounds of calls that lead to calls: what is deeper in code that no source names stays a gap, and says so.
-pub(super) const ROUNDS: usize = 1000;
-
-/// The entries that calls prove inside gaps, and inside bodies whose end nothing claims. `fresh` are the starts of the
-/// bodies that are looked at: those that the last round found, none for all.
-pub(super) fn entries(
+/// Finds, from the bodies that other sources give, the entries that calls prove in gaps, and what is called from there,
+/// to a fixpoint. Each with its extent: the bytes from it on that are code for sure. Entry points, whose end nothing claims
+/// either, are among them.
+pub(super) fn find(
     elf: &Elf<'_>,
     marks: &Marks,
     bodies: &[Body],
-    fresh: Option<&[Entry]>,
     family: &'static dyn Family,
-) -> Vec<Entry> {
+    diagnostics: &mut Diagnostics,
+) -> BTreeMap<Address, u64> {
     let open: Vec<&Body> = bodies.iter().filter(|body| is_open(body)).collect();
-    if open.is_empty() {
-        return Vec::new();
-    }
-    let is_new = |address: Address| {
+    let (false, Ok(decoder)) = (open.is_empty(), Decoder::new(family)) else { return BTreeMap::new() };
+    let around = |address: Address| {
         let after = open.partition_point(|body| body.start <= address);
-        let body = after.checked_sub(1).map(|index| open[index]).filter(|body| body.contains(address));
-        body.is_some_and(|body| body.kind == BodyKind::Gap || body.start != address)
+        after.checked_sub(1).map(|index| open[index]).filter(|body| body.contains(address))
     };
-    let looked_at = bodies.iter().filter(|body| {
-        let is_fresh =
-            |fresh: &[Entry]| fresh.binary_search_by_key(&body.start, |entry| entry.address).is_ok();
-        body.is_function() && fresh.is_none_or(is_fresh)
-    });
-    let mut found: Vec<Address> = Vec::new();
-    let mut decoder = None;
-    for body in looked_at {
-        let region = &elf.image.regions()[body.region as usize];
-        let from = (body.start.offset - region.start.offset) as usize;
-        let code = &region.data[from..from + body.size as usize];
-        // A scan of the bytes finds all calls there can be, and more; only where one of them leads to a new place is the
-        // body decoded to see whether it is one.
+    let mut found = BTreeMap::new();
+    let mut search = Search { elf, marks, family, decoder };
+    let mut waiting: Vec<Address> =
+        open.iter().filter(|body| body.is_function()).map(|body| body.start).collect();
+    for body in bodies.iter().filter(|body| body.is_function() && !is_open(body)) {
+        // A scan of the bytes finds all calls there can be, and more; only where one of them leads to an open place is
+        // the body decoded to see whether it is one.
         let mut candidate = false;
-        family.scan_calls(code, body.start.offset, &mut |target| candidate |= is_new(Address::virt(target)));
-        if !candidate {
+        family.scan_calls(search.code(body, 0, body.size), body.start.offset, &mut |target| {
+            candidate |= around(Address::virt(target)).is_some();
+        });
+        if candidate {
+            let calls = search.calls(body, 0, body.size, false).calls;
+            waiting.extend(calls.into_iter().filter(|target| around(*target).is_some()));
+        }
+    }
+    let mut left = bodies.iter().map(|body| body.size).sum::<u64>().saturating_mul(limits::INFERRED_WORK);
+    while let Some(entry) = waiting.pop() {
+        let Some(body) = around(entry).filter(|_| !found.contains_key(&entry)) else { continue };
+        let from = entry.offset - body.start.offset;
+        // Most functions are short: look at little first, and at more while no end shows.
+        let mut window = 1024;
+        let reached = loop {
+            let size = (body.size - from).min(window);
+            left = left.saturating_sub(size);
+            let reached = search.calls(body, from, size, true);
+            if reached.ended || size == body.size - from {
+                break reached;
+            }
+            window *= 4;
+        };
+        if left == 0 {
+            let message =
+                "following calls into code without names takes too long: the rest of it stays a gap";
+            diagnostics.add("inferred-too-much", entry.to_string().as_bytes(), message);
+            return found;
+        }
+        // What doesn't begin with an instruction is no function, whatever calls it.
+        if reached.bytes == 0 {
             continue;
         }
-        let Some(decoder) = decoder.get_or_insert_with(|| Decoder::new(family).ok()) else {
-            return Vec::new();
-        };
-        decoder.decode(code, body.start.offset, &marks.data_in(region, body.start, body.size));
-        let facts = family.facts(decoder.units(), code, body.start.offset, None);
-        let proven =
-            if is_open(body) { reach(decoder.units(), &facts, body.start.offset) } else { facts.len() };
-        found.extend(facts[..proven].iter().filter_map(|facts| match facts.flow {
-            Flow::Call(Target::Address(target)) => {
-                Some(Address::virt(target)).filter(|target| is_new(*target))
-            }
-            _ => None,
-        }));
+        found.insert(entry, reached.bytes);
+        waiting.extend(reached.calls.into_iter().filter(|target| around(*target).is_some()));
     }
-    found.sort_unstable();
-    found.dedup();
-    found.into_iter().map(|address| plain(address, 0, Origin::Inferred)).collect()
+    found
 }
 
 /// Whether where a body ends is a guess, so that another entry may lie in it.
@@ -73,23 +82,67 @@ fn is_open(body: &Body) -> bool {
         || (body.is_function() && matches!(body.origin, Origin::Inferred | Origin::Entry))
 }
 
-/// How many units from the start on are code for sure: up to a return, jump or trap that no branch so far leads beyond.
-fn reach(units: &[Unit], facts: &[Facts], start: u64) -> usize {
+struct Search<'elf, 'data> {
+    elf: &'elf Elf<'data>,
+    marks: &'elf Marks,
+    family: &'static dyn Family,
+    decoder: Decoder,
+}
+
+/// What was found in some code.
+struct Reached {
+    /// The targets of its direct calls.
+    calls: Vec<Address>,
+    /// How many of its bytes are code for sure.
+    bytes: u64,
+    /// Whether its end was seen.
+    ended: bool,
+}
+
+impl Search<'_, '_> {
+    fn code(&self, body: &Body, from: u64, size: u64) -> &[u8] {
+        let region = &self.elf.image.regions()[body.region as usize];
+        let start = (body.start.offset - region.start.offset + from) as usize;
+        &region.data[start..start + size as usize]
+    }
+
+    /// The calls in a part of a body; of an open one only as far as it is code for sure.
+    fn calls(&mut self, body: &Body, from: u64, size: u64, open: bool) -> Reached {
+        let region = &self.elf.image.regions()[body.region as usize];
+        let start = body.start.plus(from);
+        let offset = (start.offset - region.start.offset) as usize;
+        let code = &region.data[offset..offset + size as usize];
+        self.decoder.decode(code, start.offset, &self.marks.data_in(region, start, size));
+        let units = self.decoder.units();
+        let facts = self.family.facts(units, code, start.offset, None);
+        let (proven, ended) = if open { reach(units, &facts, start.offset) } else { (facts.len(), true) };
+        let calls = facts[..proven].iter().filter_map(|facts| match facts.flow {
+            Flow::Call(Target::Address(target)) => Some(Address::virt(target)),
+            _ => None,
+        });
+        let bytes = units[..proven].last().map_or(0, |last| u64::from(last.offset) + u64::from(last.size));
+        Reached { calls: calls.collect(), bytes, ended }
+    }
+}
+
+/// How many units from the start on are code for sure, and whether they end: up to a return, jump or trap that no branch so
+/// far leads beyond, or to what is no instruction.
+fn reach(units: &[Unit], facts: &[Facts], start: u64) -> (usize, bool) {
     let mut furthest = 0;
     for (index, (unit, facts)) in units.iter().zip(facts).enumerate() {
         if !unit.decoded {
-            return index;
+            return (index, true);
         }
-        if let Flow::Jump { target: Target::Address(target), .. } = facts.flow {
-            // A target before the start, or far away, is another function's.
-            let last = units.last().map_or(0, |last| last.offset);
-            let inside = target.checked_sub(start).and_then(|offset| u32::try_from(offset).ok());
-            furthest = furthest.max(inside.filter(|offset| *offset <= last).unwrap_or(0));
+        if let Flow::Jump { target: Target::Address(target), conditional } = facts.flow {
+            // A target before the start is another function's, or a loop; an unconditional jump far ahead a tail call.
+            let ahead = target.checked_sub(start).and_then(|offset| u32::try_from(offset).ok());
+            let most = unit.offset.saturating_add(if conditional { 1 << 20 } else { 4096 });
+            furthest = furthest.max(ahead.filter(|ahead| *ahead <= most).unwrap_or(0));
         }
         let ends = matches!(facts.flow, Flow::Return | Flow::Stop | Flow::Jump { conditional: false, .. });
         if ends && unit.offset >= furthest {
-            return index + 1;
+            return (index + 1, true);
         }
     }
-    facts.len()
+    (facts.len(), false)
 }

@@ -16,6 +16,7 @@ use capstone::Capstone;
 use capstone::arch::BuildsCapstone;
 use capstone::arch::arm64::ArchMode;
 use object::elf;
+use std::ops::Range;
 
 use self::branch::Transfer;
 use super::{Dynamic, Facts, Family, Fill, Stub, Unit};
@@ -42,6 +43,11 @@ impl Family for AArch64 {
 
     fn stubs(&self, bytes: &[u8], address: u64, _entry_size: u64) -> Vec<Stub> {
         stubs::find_stubs(bytes, address)
+    }
+
+    fn may_hold_address(&self, unit: &[u8], _image: &Range<u64>) -> bool {
+        // `movk`, the upper parts of a number that `movz` begins (Arm ARM C4.1, "Move wide (immediate)").
+        unit.first_chunk().is_some_and(|word| u32::from_le_bytes(*word) & 0x7f80_0000 == 0x7280_0000)
     }
 
     fn tables(&self, units: &[Unit], code: &[u8], facts: &[Facts]) -> Vec<usize> {

@@ -50,18 +50,25 @@ impl Decoder {
         let mut at = range.start;
         while at < range.end {
             let rest = &code[at..range.end];
+            let mut corrected = false;
             if let Ok(mut instructions) = self.capstone.disasm_iter(rest, address.wrapping_add(at as u64)) {
                 while let Some(instruction) = instructions.next() {
                     let size = instruction.bytes().len();
+                    let longer = self.family.longer(instruction.bytes(), &code[at..range.end]);
                     self.text.push_str(instruction.mnemonic().unwrap_or_default());
                     let mnemonic = self.text.len();
                     self.text.push_str(instruction.op_str().unwrap_or_default());
                     self.ends.push((mnemonic as u32, self.text.len() as u32));
-                    self.units.push(Unit { offset: at as u32, size: size as u8, decoded: true });
-                    at += size;
+                    let told = longer.unwrap_or(size);
+                    self.units.push(Unit { offset: at as u32, size: told as u8, decoded: true });
+                    at += told;
+                    if longer.is_some() {
+                        corrected = true;
+                        break;
+                    }
                 }
             }
-            if at < range.end {
+            if at < range.end && !corrected {
                 at += self.push_bytes(code, at..range.end);
             }
         }

@@ -9,6 +9,8 @@ pub(crate) mod decode;
 mod testing;
 mod x86_64;
 
+use std::ops::Range;
+
 use capstone::Capstone;
 use object::elf;
 
@@ -37,6 +39,16 @@ pub(crate) trait Family: Sync {
     /// `None` where they aren't all known: then only what no landing could change is told. `None` too in a file that is
     /// still to be linked, where an unfilled `adrp` would pass for a page.
     fn facts(&self, units: &[Unit], code: &[u8], address: u64, landings: Option<&[u64]>) -> Vec<Facts>;
+
+    /// Whether a unit may hold, beside its fields, an address of `image` in a file that is loaded at its own addresses: an
+    /// immediate that could be one, or a part of one. Rather too often than too seldom.
+    fn may_hold_address(&self, unit: &[u8], image: &Range<u64>) -> bool;
+
+    /// The size of a unit that the decoder takes for shorter than it is; none where it is right.
+    fn longer(&self, unit: &[u8], code: &[u8]) -> Option<usize> {
+        let _ = (unit, code);
+        None
+    }
 
     /// The units that make the address of a table which an indexed load then reads: jump tables above all, whose
     /// entries may read as text. In ascending order. A unit too many costs a string, one too few may tell a table as text.

@@ -13,6 +13,7 @@ use capstone::Capstone;
 use capstone::arch::x86::{ArchMode, ArchSyntax};
 use capstone::arch::{BuildsCapstone, BuildsCapstoneSyntax};
 use object::elf;
+use std::ops::Range;
 
 use self::layout::{Layout, Map, Memory};
 use super::{Dynamic, Facts, Family, Field, Fill, Flow, Points, Refer, Stub, Target, Unit};
@@ -54,6 +55,21 @@ impl Family for X86_64 {
 
     fn stubs(&self, bytes: &[u8], address: u64, _entry_size: u64) -> Vec<Stub> {
         stubs::find_stubs(bytes, address)
+    }
+
+    fn may_hold_address(&self, unit: &[u8], image: &Range<u64>) -> bool {
+        // `mov $address, %edi`, `mov address, %eax`, `movabs $address, %rax`: four bytes tell, wherever they stand.
+        unit.windows(4).skip(1).any(|window| {
+            let value = window.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+            image.contains(&u64::from(value))
+        })
+    }
+
+    fn longer(&self, unit: &[u8], code: &[u8]) -> Option<usize> {
+        // capstone ends `ud1` and `ud0` before the ModRM byte that they have (SDM volume 2, "UD").
+        let [.., 0x0f, 0xb9 | 0xff] = unit else { return None };
+        let modrm = code.get(unit.len())?;
+        (modrm >> 6 == 3).then_some(unit.len() + 1)
     }
 
     fn tables(&self, units: &[Unit], code: &[u8], facts: &[Facts]) -> Vec<usize> {

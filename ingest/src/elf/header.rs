@@ -177,7 +177,7 @@ fn sections<'data, H: FileHeader<Endian = Endianness>>(
         Ok([]) => {
             let message =
                 "the file has no section headers: code is taken from its segments, and symbols are not read";
-            diagnostics.add("no-section-headers", b"", message);
+            diagnostics.add("no-section-headers", b"e_shoff", message);
             return Vec::new();
         }
         Ok(headers) => headers,
@@ -185,7 +185,7 @@ fn sections<'data, H: FileHeader<Endian = Endianness>>(
             let message = format!(
                 "the section headers can't be read ({error}); code is taken from the segments, and symbols are not read"
             );
-            diagnostics.add("section-headers-unreadable", b"", message);
+            diagnostics.add("section-headers-unreadable", b"e_shoff", message);
             return Vec::new();
         }
     };
@@ -193,7 +193,7 @@ fn sections<'data, H: FileHeader<Endian = Endianness>>(
     if let Err(error) = &strings {
         diagnostics.add(
             "section-names-unreadable",
-            b"",
+            b"e_shstrndx",
             format!("the section names can't be read ({error})"),
         );
     }

@@ -169,8 +169,10 @@ impl<'data> Image<'data> {
 
 /// The segments that are loaded, by address.
 fn loaded(segments: &[Segment]) -> Vec<&Segment> {
-    let mut loaded: Vec<&Segment> =
-        segments.iter().filter(|segment| segment.p_type == elf::PT_LOAD.0).collect();
+    let mut loaded: Vec<&Segment> = segments
+        .iter()
+        .filter(|segment| segment.p_type == elf::PT_LOAD.0 && segment.memory_size > 0)
+        .collect();
     loaded.sort_by_key(|segment| segment.address);
     loaded
 }

@@ -85,6 +85,15 @@ impl Elf<'_> {
         }
     }
 
+    /// Whether a relocation fills any of these bytes.
+    pub(crate) fn is_filled(&self, address: Address, size: u64) -> bool {
+        // A place is at most a word.
+        let from =
+            Address { section: address.section, offset: address.offset.saturating_sub(self.word_size() - 1) };
+        let at = self.relocations.partition_point(|relocation| relocation.place < from);
+        self.relocations.get(at).is_some_and(|relocation| relocation.place < address.plus(size))
+    }
+
     /// Bytes in an address.
     pub(crate) fn word_size(&self) -> u64 {
         u64::from(self.class / 8)

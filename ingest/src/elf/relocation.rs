@@ -45,7 +45,7 @@ pub(super) fn read<'data, H: FileHeader<Endian = Endianness>>(
 ) -> Relocations {
     let mips64el = header.is_mips64el(endian);
     let mut all: Vec<Relocation> = Vec::new();
-    let mut plt: Vec<Relocation> = Vec::new();
+    let mut plt = 0..0;
     for section in sections {
         let linked = section.has(elf::SHF_ALLOC);
         // `--emit-relocs` keeps link-time relocations in a linked file: they are done, and say nothing of run time.
@@ -92,7 +92,7 @@ pub(super) fn read<'data, H: FileHeader<Endian = Endianness>>(
             _ => continue,
         }
         if linked && jmprel.is_some_and(|jmprel| section.address.offset == jmprel) {
-            plt.extend_from_slice(&all[start..]);
+            plt = start..all.len();
         }
         if all.len() > limits::RELOCATIONS {
             let message = format!("more than {} relocations: the rest is not read", limits::RELOCATIONS);
@@ -101,13 +101,15 @@ pub(super) fn read<'data, H: FileHeader<Endian = Endianness>>(
             break;
         }
     }
-    all.sort_by_key(|relocation| relocation.place);
-    let find = |wanted: &Relocation| {
-        let at = all.partition_point(|relocation| relocation.place < wanted.place);
-        let same = all[at..].iter().position(|relocation| relocation == wanted)?;
-        u32::try_from(at + same).ok()
-    };
-    let plt = plt.iter().map(|wanted| find(wanted).unwrap_or(u32::MAX)).collect();
+    // Sorted by place, with each one's number before: the PLT's are known by it.
+    let mut order: Vec<u32> = (0..u32::try_from(all.len()).unwrap_or(u32::MAX)).collect();
+    order.sort_by_key(|index| all[*index as usize].place);
+    let mut now_at = vec![u32::MAX; all.len()];
+    for (now, before) in (0u32..).zip(&order) {
+        now_at[*before as usize] = now;
+    }
+    let plt = plt.filter_map(|before| now_at.get(before).copied()).collect();
+    let all = order.iter().map(|before| all[*before as usize]).collect();
     Relocations { all, plt }
 }
 

@@ -184,10 +184,14 @@ fn read_table<'data, H: FileHeader<Endian = Endianness>>(
             format!("the table has {} symbols; the first {} are read", table.len(), limits::SYMBOLS);
         diagnostics.add("symbols-too-many", subject, message);
     }
+    let mut bytes_left = data.len().saturating_mul(limits::NAME_SHARES);
     for (index, symbol) in table.iter().enumerate().take(limits::SYMBOLS) {
-        let name = symbol.name(endian, table.strings()).unwrap_or_else(|_| {
+        let name = symbol.name(endian, table.strings()).ok();
+        let bounded =
+            name.filter(|name| bytes_left.checked_sub(name.len()).map(|left| bytes_left = left).is_some());
+        let name = bounded.unwrap_or_else(|| {
             let message = format!(
-                "symbol {index} at {:#x} has no readable name",
+                "symbol {index} at {:#x} has no readable name, or all names together are too long",
                 Into::<u64>::into(symbol.st_value(endian))
             );
             diagnostics.add("symbol-name-unreadable", subject, message);

@@ -42,6 +42,10 @@ impl Builder {
             }
         }
         let body = &resolver.bodies.all()[index as usize];
+        // In a file that is loaded at its own addresses an immediate may be one: then it isn't known what it refers to.
+        if telling.may_hold_address {
+            self.is_unknown();
+        }
         if let Some(relocated) = &telling.relocated {
             if field.is_none() {
                 let from = (relocated.first.place.offset - body.start.offset) as usize;

@@ -52,7 +52,7 @@ pub(super) fn lines(edition: &Edition, window: &Window) -> Vec<Line> {
     }
     if let Some(claimed) = head.claimed_size {
         let mut size = if claimed == 0 {
-            Line::of(Kind::Plain, "its symbol gives no size: it is inferred from what follows")
+            Line::of(Kind::Plain, "nothing gives its size: it is inferred from the code and what follows")
         } else {
             Line::of(Kind::Plain, format!("its symbol claims {claimed} bytes"))
         };
