@@ -50,7 +50,7 @@ pub(super) fn find(
         let Some(body) = around(entry).filter(|_| !found.contains_key(&entry)) else { continue };
         let from = entry.offset - body.start.offset;
         // Most functions are short: look at little first, and at more while no end shows.
-        let mut window = 1024;
+        let mut window = 128;
         let reached = loop {
             let size = (body.size - from).min(window);
             left = left.saturating_sub(size);
