@@ -60,8 +60,32 @@ pub struct Added {
     pub diagnostics: u64,
     /// The first of them, where they were just made.
     pub first_diagnostics: Vec<Diagnostic>,
-    /// Whether the edition is its build's current one.
-    pub current: bool,
+    /// How the edition stands among those of its build.
+    pub standing: Standing,
+}
+
+/// How an edition stands among those of its build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is the current one.
+    Current,
+    /// Another edition of the same file says more, and is the current one.
+    Behind,
+    /// Another file has the same build id and was there first: its edition is the current one.
+    OtherFile,
+    /// Another file has the same build id and was there first, but no edition of it is left: none is current.
+    NoneCurrent,
+}
+
+impl Standing {
+    fn of(edition: &EditionId, current: Option<&EditionId>, other_file: bool) -> Self {
+        match current {
+            Some(current) if current == edition => Self::Current,
+            None => Self::NoneCurrent,
+            Some(_) if other_file => Self::OtherFile,
+            Some(_) => Self::Behind,
+        }
+    }
 }
 
 /// What became of all inputs.
@@ -217,7 +241,7 @@ fn add_one(
         rows_with_line: 0,
         diagnostics: 0,
         first_diagnostics: Vec::new(),
-        current: false,
+        standing: Standing::Behind,
     };
     if let Some(edition) = archive.find_inputs(&build, given.digest())? {
         if let Some(current) = archive.current(&build)?
@@ -226,7 +250,8 @@ fn add_one(
             (added.functions, added.rows, added.rows_with_line) =
                 (known.functions, known.rows, known.rows_with_line);
             added.diagnostics = known.diagnostics;
-            added.current = current.edition().is_some_and(|first| first.edition == edition);
+            let first = current.edition().map(|first| &first.edition);
+            added.standing = Standing::of(&edition, first, current.file != known.file);
         }
         added.edition = edition;
         return Ok(Ok(added));
@@ -243,7 +268,9 @@ fn add_one(
         archive::Outcome::AlreadyThere => Outcome::AlreadyThere,
         archive::Outcome::SameContent => Outcome::SameContent,
     };
-    added.current = derived.published.current.as_ref() == Some(&derived.published.edition);
+    let published = &derived.published;
+    added.standing =
+        Standing::of(&published.edition, published.current.as_ref(), published.other_file.is_some());
     added.edition = derived.published.edition;
     (added.functions, added.rows) = (derived.functions, derived.rows);
     added.diagnostics = derived.diagnostics.len() as u64;

@@ -20,6 +20,6 @@ mod strings;
 mod tell;
 mod write;
 
-pub use add::{AddError, AddOptions, Added, Outcome, Report, add, build_id_of};
+pub use add::{AddError, AddOptions, Added, Outcome, Report, Standing, add, build_id_of};
 pub use error::InputError;
 pub use progress::Progress;

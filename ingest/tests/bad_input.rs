@@ -351,3 +351,24 @@ fn headers_over_the_same_bytes_are_not_told_again_and_again() {
     assert!(codes(&edition).contains(&"bytes-claimed-again"), "{:?}", edition.meta.diagnostics);
     assert!(edition.meta.coverage.executable <= 2 * file.len() as u64, "{:?}", edition.meta.coverage);
 }
+
+#[test]
+fn a_stub_that_leads_to_itself_is_told_and_not_followed_for_ever() {
+    let mut file = fixture("edges-x86_64.so");
+    let word = |file: &[u8], at: usize| u64::from_le_bytes(file[at..at + 8].try_into().unwrap());
+    let stubs = section_header(&file, ".plt.got");
+    let (stub, offset) = (word(&file, stubs + 0x10), word(&file, stubs + OFFSET) as usize);
+    assert_eq!(file[offset..offset + 2], [0xff, 0x25], "`jmp *slot(%rip)`");
+    let distance = i32::from_le_bytes(file[offset + 2..offset + 6].try_into().unwrap());
+    let slot = (stub + 6).wrapping_add_signed(i64::from(distance));
+    let table = section_header(&file, ".rela.dyn");
+    let (from, size) = (word(&file, table + OFFSET) as usize, word(&file, table + SIZE) as usize);
+    let entry = (from..from + size).step_by(24).find(|at| word(&file, *at) == slot).unwrap();
+    // R_X86_64_IRELATIVE and R_X86_64_RELATIVE, of the stub itself.
+    for r_type in [37_u64, 8] {
+        file[entry + 8..entry + 16].copy_from_slice(&r_type.to_le_bytes());
+        file[entry + 16..entry + 24].copy_from_slice(&stub.to_le_bytes());
+        let Outcome::Told(edition) = feed("ring.so", &file) else { panic!("refused") };
+        assert!(edition.functions.len() > 60);
+    }
+}

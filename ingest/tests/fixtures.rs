@@ -522,3 +522,15 @@ fn import_name(name: &elfscope_schema::Name, version: Option<&elfscope_schema::N
 fn equal<T: PartialEq + std::fmt::Debug>(told: T, expected: T) -> Outcome {
     if told == expected { Ok(()) } else { Err(format!("told {told:?}, expected {expected:?}")) }
 }
+
+#[test]
+fn an_immediate_that_may_be_an_address_makes_a_digest_unknown() {
+    // `mov $str_static, %edi` in a fixed-position executable: with other text at that address the bytes are the same.
+    let check = Check::new("static-x86_64");
+    let digests = check.named("work").unwrap().head.digests.clone().unwrap();
+    assert_ne!(digests.unknown, 0);
+    // In a position-independent file no immediate can be one.
+    let check = Check::new("edges-x86_64.so");
+    let digests = check.named("fall_first").unwrap().head.digests.clone().unwrap();
+    assert_eq!(digests.unknown, 0);
+}

@@ -7,7 +7,7 @@ use elfscope_core::{
     listing::{Kind, Line},
     short,
 };
-use elfscope_ingest::{AddOptions, Added, Outcome, Report};
+use elfscope_ingest::{AddOptions, Added, Outcome, Report, Standing};
 use serde::Serialize;
 
 use super::Context;
@@ -86,13 +86,19 @@ fn say(out: &mut Out, report: &Report) -> Result<(), Failure> {
         out.lines(&table(&added).lines(0))?;
     }
     for added in &report.added {
-        if !added.current {
-            out.note(format!(
-                "{}: another file has this build id; it stays the current one until `promote {}/{}`",
-                escape::name(&added.name),
-                added.build_id,
-                added.edition
-            ))?;
+        let why = match added.standing {
+            Standing::Current => None,
+            Standing::Behind => Some("another edition of it says more and stays the current one"),
+            Standing::OtherFile => {
+                Some("another file has this build id and stays the current one, until you promote this one")
+            }
+            Standing::NoneCurrent => Some(
+                "another file has this build id, of which no edition is left: promote this one to find it",
+            ),
+        };
+        if let Some(why) = why {
+            let (name, build, edition) = (escape::name(&added.name), &added.build_id, &added.edition);
+            out.note(format!("{name}: {why}; this one is {build}/{edition}"))?;
         }
         for diagnostic in &added.first_diagnostics {
             let line = Line::of(Kind::Note, format!("{}: ", escape::name(&added.name)))
@@ -162,7 +168,7 @@ fn failed(context: &mut Context, report: &Report) -> Result<Exit, Failure> {
 fn told(added: &Added) -> Told<'_> {
     Told {
         build_id: added.build_id.to_string(),
-        current: added.current,
+        current: added.standing == Standing::Current,
         diagnostics: added.diagnostics,
         edition: added.edition.to_string(),
         functions: added.functions,

@@ -47,6 +47,9 @@ impl List {
             return Ok(Exit::Done);
         }
         if builds.is_empty() {
+            if context.location.root.is_file() {
+                return Err(context.location.missing());
+            }
             let root = escape::name(&context.location.root.to_string_lossy());
             context.out.plain(format!("The archive at {root} is empty."))?;
             context.out.note(format!("add a binary: {}", context.location.command(&["add", "FILE"])))?;
