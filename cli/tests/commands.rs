@@ -178,7 +178,7 @@ fn questions_and_answers() {
         Case {
             args: &["callers", "hello", "sum_of_squares"],
             exit: 0,
-            out: &["1 call", "main", "direct"],
+            out: &["1 way in", "main", "direct"],
             err: &[],
         },
         Case {

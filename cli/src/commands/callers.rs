@@ -74,7 +74,7 @@ impl CallersOf {
                         Kind::Note,
                         match callers.total {
                             0 => "  no calls that the code proves".to_owned(),
-                            total => format!("  {}", count(total, "call", "calls")),
+                            total => format!("  {}", count(total, "way in", "ways in")),
                         },
                     );
                     context.out.line(&line)?;
