@@ -131,6 +131,7 @@ pub(crate) fn derive(
         name: source.id.name.clone(),
         named: bodies.all().iter().filter(|body| body.is_function() && !body.names.is_empty()).count() as u64,
         package: None,
+        package_verified: Vec::new(),
         provenance: provenance(&source.id, debug_file.as_ref(), family),
         rows,
         rows_with_line: 0,
@@ -141,7 +142,10 @@ pub(crate) fn derive(
     let about = meta::About {
         build_id: build.clone(),
         file: source.id.clone(),
-        debug: debug_file.into_iter().map(|file| DebugFile { file, found: Found::Given }).collect(),
+        debug: debug_file
+            .into_iter()
+            .map(|file| DebugFile { file, found: Found::Given, package: None })
+            .collect(),
         family,
         counts: all.counts,
         coverage: coverage(&bodies),

@@ -55,6 +55,9 @@ pub struct CurrentEdition {
     /// The package it came in: `name version architecture`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub package: Option<String>,
+    /// The numbers, in [`crate::Meta::sources`], of the trees whose files count as `package-verified`.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub package_verified: Vec<u32>,
     /// One line that says where every claim of this edition comes from. Answers quote it.
     pub provenance: String,
     /// How many rows it has.

@@ -22,6 +22,8 @@ pub mod schema {
     pub const MORE: &str = "archive.more/1";
     /// [`crate::Packs`]
     pub const PACKS: &str = "archive.packs/1";
+    /// [`crate::SourcesPage`]
+    pub const SOURCES: &str = "archive.sources/1";
 }
 
 /// One kind of document.
@@ -63,4 +65,5 @@ documents! {
     "meta", schema::META, crate::Meta;
     "more", schema::MORE, crate::More;
     "packs", schema::PACKS, crate::Packs;
+    "sources", schema::SOURCES, crate::SourcesPage;
 }

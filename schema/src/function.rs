@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Address, BodyDigest, FunctionKey, Name, Row};
+use crate::{Address, BodyDigest, FunctionKey, Name, Row, Sha256Digest, SourceLevel};
 
 /// One page of a body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,6 +13,12 @@ use crate::{Address, BodyDigest, FunctionKey, Name, Row};
 pub struct FunctionPage {
     /// The edges that leave from this page's rows, in row order.
     pub edges: Vec<Edge>,
+    /// The source files that this page cites, by path: places and frames name them by their number here.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub files: Vec<CitedFile>,
+    /// The frames that this page's places stand in: a place and a frame name one by its number here.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub frames: Vec<Frame>,
     /// What is said of the whole body: on page 0 only.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub head: Option<Head>,
@@ -34,23 +40,19 @@ pub struct FunctionPage {
 }
 
 impl FunctionPage {
-    /// The canonical bytes of this page with these rows, in one run without a place, and these edges, each list given as
-    /// its items' JSON with commas between. Its own `edges` and `runs` must be empty.
+    /// The canonical bytes of this page with these runs and these edges, each list given as its items' JSON with commas
+    /// between. Its own `edges` and `runs` must be empty.
     #[must_use]
-    pub fn with_items(&self, edges: &[u8], rows: &[u8]) -> Vec<u8> {
+    pub fn with_items(&self, edges: &[u8], runs: &[u8]) -> Vec<u8> {
         debug_assert!(self.edges.is_empty() && self.runs.is_empty(), "the items are given");
         let frame = crate::to_canonical(self);
         // The members are in the order of their keys: `edges` is the first, and after `runs` only `schema` follows.
         let (before, after) = (b"{\"edges\":[".len(), format!("],\"schema\":\"{}\"}}\n", self.schema).len());
-        let mut page = Vec::with_capacity(frame.len() + edges.len() + rows.len() + 16);
+        let mut page = Vec::with_capacity(frame.len() + edges.len() + runs.len());
         page.extend_from_slice(&frame[..before]);
         page.extend_from_slice(edges);
         page.extend_from_slice(&frame[before..frame.len() - after]);
-        if !rows.is_empty() {
-            page.extend_from_slice(b"{\"rows\":[");
-            page.extend_from_slice(rows);
-            page.extend_from_slice(b"]}");
-        }
+        page.extend_from_slice(runs);
         page.extend_from_slice(&frame[frame.len() - after..]);
         page
     }
@@ -66,6 +68,9 @@ pub struct Head {
     /// section's end) or the claim is 0 (then the size is inferred from what follows).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub claimed_size: Option<u64>,
+    /// Where the debug data declares it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub declared: Option<Declared>,
     /// Its digests; none for a gap, or where its machine has no decoder.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub digests: Option<Digests>,
@@ -149,7 +154,7 @@ pub struct FunctionName {
     /// `local`, `global`, `weak`, `unique`, or the number of another `STB_`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub binding: Option<String>,
-    /// Whether it is the default of its version (`name@@version`).
+    /// Whether it is the default of its version (`name    /// The size that the most trusted source claims, where the body is shorterversion`).
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub default: bool,
     /// The demangled form of a mangled name.
@@ -215,29 +220,103 @@ pub struct Run {
     pub rows: Vec<Row>,
 }
 
-/// A place in the source, with the chain of inlined frames above it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A place in the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Place {
-    /// The path of the file, as the debug data gives it.
-    pub file: Name,
-    /// The frames, innermost first; the last is the function itself. Empty where nothing was inlined.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub frames: Vec<Frame>,
+    /// The file, as its number in the page's `files`.
+    pub file: u32,
+    /// The innermost frame it stands in, as its number in the page's `frames`; none where the debug data names no function
+    /// (assembly).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub frame: Option<u32>,
     /// The line, from 1; `null` for code that the compiler made (line 0).
     pub line: Option<u32>,
 }
 
-/// One inlined frame.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A function that code stands in: the subprogram itself, or one that was inlined into another frame.
+///
+/// The frames above one are its `parent` and so on. A parent stands before its children in the list, so a chain ends. The
+/// last one, which has no parent, is the subprogram that the debug data gives for the code.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Frame {
-    /// Where it was called from: path.
-    pub call_file: Name,
-    /// Where it was called from: line.
+    /// Where it was called in its parent: the file, as its number in the page's `files`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub call_file: Option<u32>,
+    /// Where it was called in its parent: the line, from 1.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub call_line: Option<u32>,
-    /// The function's name.
-    pub function: Name,
+    /// The function's name: its linkage name where it has one. None where the debug data names none, or the name was lost.
+    pub function: Option<Name>,
+    /// The frame that it was inlined into, as its number in the page's `frames`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub parent: Option<u32>,
+}
+
+/// A source file that a page cites.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct CitedFile {
+    /// How it was verified, where it is published: [`crate::SourceFile::level`].
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub level: Option<SourceLevel>,
+    /// How many of its functions' names were found, where it is published: [`crate::SourceFile::names`].
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub names: Option<(u32, u32)>,
+    /// Its path as [`crate::SourceFile::path`] tells it.
+    pub path: Name,
+    /// SHA-256 of the source, where it is published: the name of its bytes in `src/`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sha256: Option<Sha256Digest>,
+    /// The source tree that it comes from, where it is published: [`crate::SourceFile::tree`].
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tree: Option<u32>,
+}
+
+/// Where the debug data declares a function.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct Declared {
+    /// The file's path as [`crate::SourceFile::path`] tells it.
+    pub file: Name,
+    /// The line, from 1.
+    pub line: u32,
+}
+
+/// One level of the stack at a place, see [`FunctionPage::stack`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StackFrame<'a> {
+    /// The function.
+    pub function: Option<&'a Name>,
+    /// The file that the code of this level is in; none where the debug data doesn't say where it was called.
+    pub file: Option<&'a CitedFile>,
+    /// The line in it.
+    pub line: Option<u32>,
+}
+
+impl FunctionPage {
+    /// The stack at a place of this page, innermost first: where a row's code stands, then where each function was
+    /// inlined into. Numbers that name nothing end it.
+    #[must_use]
+    pub fn stack(&self, place: &Place) -> Vec<StackFrame<'_>> {
+        let file = |number: Option<u32>| self.files.get(number? as usize);
+        let mut stack = vec![StackFrame { function: None, file: file(Some(place.file)), line: place.line }];
+        let mut below = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
+        let mut at = place.frame;
+        while let Some(number) = at.filter(|number| *number < below)
+            && let Some(frame) = self.frames.get(number as usize)
+        {
+            if let Some(last) = stack.last_mut() {
+                last.function = frame.function.as_ref();
+            }
+            if frame.parent.is_some() {
+                stack.push(StackFrame { function: None, file: file(frame.call_file), line: frame.call_line });
+            }
+            (below, at) = (number, frame.parent);
+        }
+        stack
+    }
 }
 
 /// The class of an edge. Each edge has exactly one, never a guess; readers keep classes that they don't know.
@@ -369,6 +448,8 @@ mod tests {
         };
         let empty = FunctionPage {
             edges: Vec::new(),
+            files: Vec::new(),
+            frames: Vec::new(),
             head: None,
             key: "401000-2".parse().unwrap(),
             names: Vec::new(),
@@ -379,12 +460,34 @@ mod tests {
             schema: crate::documents::schema::FN.to_owned(),
         };
         let json = |item: &dyn Fn() -> Vec<u8>| item()[..].strip_suffix(b"\n").unwrap().to_vec();
-        for rows in [vec![], vec![row(0)], vec![row(0), row(1)]] {
-            let runs = if rows.is_empty() { vec![] } else { vec![Run { at: None, rows: rows.clone() }] };
-            let whole = FunctionPage { edges: vec![edge.clone()], runs, ..empty.clone() };
-            let rows: Vec<Vec<u8>> = rows.iter().map(|row| json(&|| to_canonical(row))).collect();
-            let put = empty.with_items(&json(&|| to_canonical(&edge)), &rows.join(&b','));
+        let place = Place { file: 0, frame: None, line: Some(7) };
+        let run = |at, rows: &[u32]| Run { at, rows: rows.iter().map(|offset| row(*offset)).collect() };
+        for runs in [vec![], vec![run(None, &[0])], vec![run(Some(place), &[0, 1]), run(None, &[2])]] {
+            let whole = FunctionPage { edges: vec![edge.clone()], runs: runs.clone(), ..empty.clone() };
+            let runs: Vec<Vec<u8>> = runs.iter().map(|run| json(&|| to_canonical(run))).collect();
+            let put = empty.with_items(&json(&|| to_canonical(&edge)), &runs.join(&b','));
             assert_eq!(String::from_utf8(put), String::from_utf8(to_canonical(&whole)));
         }
+        // What holds frames still puts together.
+        let file = CitedFile { level: None, names: None, path: "a.c".into(), sha256: None, tree: None };
+        let frame = |parent: Option<u32>, name: &str| Frame {
+            call_file: parent.map(|_| 0),
+            call_line: parent.map(|_| 3),
+            function: Some(name.into()),
+            parent,
+        };
+        let cited = FunctionPage {
+            files: vec![file.clone()],
+            frames: vec![frame(None, "main"), frame(Some(0), "inlined"), frame(Some(2), "ring")],
+            ..empty
+        };
+        assert_eq!(cited.with_items(b"", b""), to_canonical(&cited));
+        let stack = cited.stack(&Place { frame: Some(1), ..place });
+        let told: Vec<_> = stack.iter().map(|level| (level.function.map(Name::text), level.line)).collect();
+        assert_eq!(told, [(Some("inlined"), Some(7)), (Some("main"), Some(3))]);
+        assert!(stack.iter().all(|level| level.file == Some(&file)));
+        // A chain that doesn't go down ends.
+        assert_eq!(cited.stack(&Place { frame: Some(2), ..place }).len(), 2);
+        assert_eq!(cited.stack(&Place { frame: Some(9), ..place })[0].function, None);
     }
 }

@@ -15,6 +15,8 @@
 //! | `<build-id>/<edition>/fn.jsonl.gz` | [`FunctionPage`]: one page of one body |
 //! | `<build-id>/<edition>/callers.jsonl.gz` | [`CallersPage`]: reverse edges |
 //! | `<build-id>/<edition>/data.jsonl.gz` | [`DataPage`]: strings, objects, pointer tables, and who refers to them |
+//! | `<build-id>/<edition>/sources.jsonl.gz` | [`SourcesPage`]: cited source files, and how they were verified |
+//! | `src/<sha256>` | the bytes of a published source, shared by every build that cites them |
 //!
 //! Only `index*` and `current.json` ever change. A **build** is a GNU build id ([`BuildId`]), an **edition** one derivation
 //! of it ([`EditionId`]), so what an edition says never changes.
@@ -45,6 +47,7 @@ pub mod manifest;
 pub mod meta;
 pub mod name;
 pub mod row;
+pub mod sources;
 mod text;
 
 pub use callers::{Caller, CallersOf, CallersPage};
@@ -52,22 +55,24 @@ pub use canonical::{from_slice, is_canonical, to_canonical};
 pub use current::{Current, CurrentEdition, Index, IndexEntry, IndexPage, Tombstone};
 pub use data::{DataItem, DataKind, DataPage, DataRef, Slot};
 pub use function::{
-    BodyKind, Digests, Edge, EdgeClass, EdgeKind, EdgeTarget, FunctionName, FunctionPage, Head, Origin, Run,
+    BodyKind, CitedFile, Declared, Digests, Edge, EdgeClass, EdgeKind, EdgeTarget, Frame, FunctionName,
+    FunctionPage, Head, Origin, Place, Run, StackFrame,
 };
 pub use id::{Address, BadId, BodyDigest, BuildId, EditionId, FunctionKey, Sha256Digest};
 pub use lookup::{
     DigestEntry, FunctionEntry, ImportEntry, IndexRoot, Lookup, LookupPage, NameEntry, NamedKind, Record,
-    StringEntry, TableEntry, TrigramEntry,
+    SourceEntry, SourceFunctions, StringEntry, TableEntry, TrigramEntry,
 };
 pub use manifest::{
     GZIP_HEADER, GZIP_TRAILER, Given, Manifest, ManifestFile, Pack, Packs, content_digest, index_name,
 };
 pub use meta::{
     Compiler, Counts, Coverage, DebugFile, Decoder, Diagnostic, FileId, Found, Listed, Machine, Meta, More,
-    MoreItems, Needed, Package, Section, Segment,
+    MoreItems, Needed, Package, Section, Segment, SourcePackage, SourceTree,
 };
 pub use name::Name;
 pub use row::{Notes, Referent, ReferentKind, Relocation, Row};
+pub use sources::{Lines, SourceFile, SourceLevel, SourcesPage};
 
 /// The derivation version: raised whenever the same inputs would give other documents.
 ///

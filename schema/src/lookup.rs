@@ -13,16 +13,18 @@
 //! | `import` | [`ImportEntry`] | sort key of the name, version |
 //! | `name` | [`NameEntry`] | sort key of the name, then address |
 //! | `string` | [`StringEntry`] | sort key of the text, then address |
-//! | `name_trigram`, `string_trigram` | [`TrigramEntry`] | trigram, first leaf |
+//! | `source` | [`SourceEntry`] | sort key of the path, then path |
+//! | `source_function` | [`SourceFunctions`] | sort key of the path, then path, first address |
+//! | `name_trigram`, `source_trigram`, `string_trigram` | [`TrigramEntry`] | trigram, first leaf |
 //!
 //! The keys in tables are: of `address` and `data` an [`Address`], compared as one; of `digest` the digest; of `import`,
-//! `name` and `string` the sort key of the text, [`crate::Name::sort_key`]; of the trigram indices the trigram. All but addresses
+//! `name`, `source`, `source_function` and `string` the sort key of the text, [`crate::Name::sort_key`]; of the trigram indices the trigram. All but addresses
 //! compare by their bytes. A trigram is three
 //! consecutive bytes of a text after ASCII letters are lowered, written as six hex digits. Its entry lists the leaves of
 //! the other index that have it, as numbers counted from that index's first leaf. Where the other index is a leaf in the root it has
 //! no trigrams.
 //!
-//! Indices by source path and by source file come with the sources; an index that is missing has no records.
+//! An index that is missing has no records.
 
 use std::collections::BTreeMap;
 
@@ -95,6 +97,10 @@ pub enum Record {
     Import(ImportEntry),
     /// Of `string`.
     String(StringEntry),
+    /// Of `source`.
+    Source(SourceEntry),
+    /// Of `source_function`.
+    SourceFunctions(SourceFunctions),
     /// Of the trigram indices.
     Trigram(TrigramEntry),
 }
@@ -203,6 +209,30 @@ pub struct StringEntry {
     pub text: Name,
 }
 
+/// A source file by its path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct SourceEntry {
+    /// Whether it is published, as its file in `sources.jsonl.gz` has it.
+    pub level: crate::SourceLevel,
+    /// The member of `sources.jsonl.gz` that it stands on.
+    pub page: u64,
+    /// Its path.
+    pub path: Name,
+}
+
+/// `[path, addresses]`: starts of bodies, in order, with rows or inlined calls from a source file. A file that many cite has
+/// several records.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct SourceFunctions(pub Name, pub Vec<Address>);
+
+impl SourceFunctions {
+    /// Most addresses in one record; none has none.
+    pub const ADDRESSES: usize = 256;
+}
+
 /// `[trigram, leaves]`: the leaves as alternating numbers: leaves to skip, leaves that have it, and so on. An entry that
 /// would grow too long goes on in the next one with the same trigram, which counts from 0 again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -242,5 +272,7 @@ records! {
     Digest, DigestEntry;
     Import, ImportEntry;
     String, StringEntry;
+    Source, SourceEntry;
+    SourceFunctions, SourceFunctions;
     Trigram, TrigramEntry;
 }

@@ -49,7 +49,9 @@ pub struct Given {
     pub maps: Vec<(String, String)>,
     /// SHA-256 of the packages that files came from, sorted.
     pub packages: Vec<Sha256Digest>,
-    /// One digest a source tree, sorted.
+    /// One digest a source tree, sorted: SHA-256 of the canonical array of `[path, sha256]` over its files, unpacked and
+    /// patched, sorted by the bytes of their paths. A path is relative, with `/` between its parts; one that isn't UTF-8 stands as
+    /// [`crate::Name`] tells it. Links count as nothing.
     pub sources: Vec<Sha256Digest>,
 }
 

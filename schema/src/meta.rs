@@ -50,6 +50,9 @@ pub struct Meta {
     pub segments: Listed<Segment>,
     /// `DT_SONAME`.
     pub soname: Option<Name>,
+    /// The source trees that were searched, by their digests. Files in `sources.jsonl.gz` name them by their number here.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub sources: Vec<SourceTree>,
     /// `e_type`: `ET_EXEC`, `ET_DYN`, `ET_REL`, or the number of another.
     #[serde(rename = "type")]
     pub elf_type: String,
@@ -191,6 +194,9 @@ pub struct DebugFile {
     pub file: FileId,
     /// How it was found.
     pub found: Found,
+    /// The package that it came in.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub package: Option<Package>,
 }
 
 /// The decoder that made the rows.
@@ -237,10 +243,42 @@ pub struct Package {
     pub architecture: String,
     /// Its name.
     pub name: String,
+    /// The file's path in it, without `./` at its start.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub path: Option<Name>,
     /// The SHA-256 of the package's file.
     pub sha256: Sha256Digest,
+    /// The source package that it was built from, as it says.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub source: Option<SourcePackage>,
     /// Its version.
     pub version: String,
+}
+
+/// A source package.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct SourcePackage {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// A source tree that was searched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct SourceTree {
+    /// SHA-256 over its files: see [`crate::manifest::Given::sources`].
+    pub digest: Sha256Digest,
+    /// How many files it has.
+    pub files: u64,
+    /// The source package that it says it is (`debian/changelog`).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub package: Option<SourcePackage>,
+    /// Whether that is the source package that the binary's own package says it was built from: then its files count as
+    /// `package-verified`.
+    pub package_verified: bool,
 }
 
 /// One section header.

@@ -38,6 +38,8 @@ pub struct Facts {
     pub named: u64,
     /// The package it came in: `name version architecture`.
     pub package: Option<String>,
+    /// The numbers of the source trees whose files count as `package-verified`.
+    pub package_verified: Vec<u32>,
     /// One line that says where every claim of this edition comes from; cut at [`PROVENANCE`] bytes.
     pub provenance: String,
     /// How many rows it has.
@@ -284,6 +286,7 @@ fn told(manifest: &Manifest, edition: &EditionId, facts: Facts) -> CurrentEditio
         name: clip::name(&facts.name),
         named: facts.named,
         package: facts.package.map(|package| clip::text(&package, clip::TEXT)),
+        package_verified: facts.package_verified,
         provenance: clip::text(&facts.provenance, PROVENANCE),
         rows: facts.rows,
         rows_with_line: facts.rows_with_line,

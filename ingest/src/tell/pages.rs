@@ -87,6 +87,7 @@ pub(super) fn write(
     let head = Head {
         bounds: body.origin,
         claimed_size: body.claimed,
+        declared: None,
         digests: digests.cloned(),
         edges_total: count(edges.len()),
         entries: Vec::new(),
@@ -103,6 +104,8 @@ pub(super) fn write(
     let open = |number: usize, rows_from: usize, edges_from: usize| Open {
         frame: FunctionPage {
             edges: Vec::new(),
+            files: Vec::new(),
+            frames: Vec::new(),
             head: None,
             key: body.key(),
             names: Vec::new(),
@@ -150,7 +153,13 @@ pub(super) fn write(
         .into_iter()
         .map(|mut open| {
             open.frame.pages = total;
-            let text = open.frame.with_items(edges.slice(&open.edges), rows.slice(&open.rows));
+            let mut runs = Vec::new();
+            if !open.rows.is_empty() {
+                runs.extend_from_slice(b"{\"rows\":[");
+                runs.extend_from_slice(rows.slice(&open.rows));
+                runs.extend_from_slice(b"]}");
+            }
+            let text = open.frame.with_items(edges.slice(&open.edges), &runs);
             let member = deflate_member(&text);
             Page { text, member }
         })

@@ -92,6 +92,7 @@ pub(crate) fn write(elf: &Elf<'_>, about: About, more: &mut LazyPack<'_>) -> Res
         sections: listed(sections, FIRST_SECTIONS, MoreItems::Sections, more)?,
         segments: listed(segments, FIRST_SEGMENTS, MoreItems::Segments, more)?,
         soname: elf.dynamic.soname.map(Name::from_bytes),
+        sources: Vec::new(),
         elf_type: type_name(elf.elf_type),
     })
 }

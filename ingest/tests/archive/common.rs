@@ -45,6 +45,7 @@ impl Recipe {
                 machine: "x86-64".to_owned(),
                 name: format!("lib{number}.so.1").as_str().into(),
                 package: Some(format!("lib{} 1.0-{number} amd64", number % 7)),
+                package_verified: Vec::new(),
                 provenance: format!("file {file} given"),
                 rows: 12,
                 named: 0,

@@ -8,9 +8,9 @@ mod notes;
 
 use std::fmt::Write as _;
 
-use elfscope_schema::{Edge, FunctionName, Name, Row, function::Place as SourcePlace};
+use elfscope_schema::{Edge, FunctionName, Name, Row};
 
-use crate::{Edition, Window, escape, functions::spell};
+use crate::{Edition, Window, escape, functions::spell, window::SourceAt};
 
 /// What a span of text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -210,15 +210,20 @@ pub fn edge(edge: &Edge) -> Line {
     line
 }
 
-fn source(at: &SourcePlace) -> Line {
+fn source(at: &SourceAt) -> Line {
     let place = |file: &Name, line: Option<u32>| match line {
         Some(line) => format!("{}:{line}", escape::name(file.text())),
         None => format!("{}, made by the compiler", escape::name(file.text())),
     };
     let mut line = Line::of(Kind::Source, format!("  {}", place(&at.file, at.line)));
-    for frame in at.frames.iter().take(at.frames.len().saturating_sub(1)) {
-        let called = place(&frame.call_file, frame.call_line);
-        line.push(Kind::Note, format!("  inlined {} at {called}", escape::name(frame.function.text())));
+    let mut function = &at.function;
+    for caller in &at.inlined_into {
+        let inlined = function.as_ref().map_or_else(|| "a function without name".to_owned(), called);
+        line.push(Kind::Note, format!("  {inlined} inlined"));
+        if let Some(file) = &caller.file {
+            line.push(Kind::Note, format!(" at {}", place(file, caller.line)));
+        }
+        function = &caller.function;
     }
     line
 }

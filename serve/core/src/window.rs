@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use elfscope_schema::{
-    Address, Edge, FunctionEntry, FunctionKey, FunctionPage, Head, Row, function::Place as SourcePlace,
-    limits,
+    Address, Edge, FunctionEntry, FunctionKey, FunctionPage, Head, Name, Place, Row, Sha256Digest, limits,
 };
 use serde::Serialize;
 
@@ -49,9 +48,58 @@ pub struct Window {
 pub struct WindowRun {
     /// The line they come from.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub at: Option<SourcePlace>,
+    pub at: Option<SourceAt>,
     /// The rows.
     pub rows: Vec<Row>,
+}
+
+/// Where code stands in the source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SourceAt {
+    /// The file's path.
+    pub file: Name,
+    /// The innermost function.
+    pub function: Option<Name>,
+    /// Where each function was inlined into, the innermost first; empty where nothing was.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inlined_into: Vec<Caller>,
+    /// The line, from 1; none for code that the compiler made.
+    pub line: Option<u32>,
+    /// SHA-256 of the source, where it is published.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<Sha256Digest>,
+}
+
+/// A function that another was inlined into, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Caller {
+    /// The file of the call.
+    pub file: Option<Name>,
+    /// The function.
+    pub function: Option<Name>,
+    /// The line of the call.
+    pub line: Option<u32>,
+}
+
+impl SourceAt {
+    /// What a place of a page means; none where it names no file of it.
+    fn of(page: &FunctionPage, place: &Place) -> Option<Self> {
+        let stack = page.stack(place);
+        let (first, callers) = stack.split_first()?;
+        let file = first.file?;
+        let callers = callers.iter().map(|level| Caller {
+            file: level.file.map(|file| file.path.clone()),
+            function: level.function.cloned(),
+            line: level.line,
+        });
+        Some(Self {
+            file: file.path.clone(),
+            function: first.function.cloned(),
+            inlined_into: callers.collect(),
+            line: first.line,
+            sha256: file.sha256,
+        })
+    }
 }
 
 impl Window {
@@ -224,9 +272,10 @@ impl Window {
             let until = until.min(run.rows.len());
             let Some(rows) = run.rows.get(from..until).filter(|rows| !rows.is_empty()) else { continue };
             let (start, last) = (rows[0].offset, rows[rows.len() - 1].offset);
+            let at = run.at.as_ref().and_then(|place| SourceAt::of(page, place));
             match self.runs.last_mut() {
-                Some(before) if before.at == run.at => before.rows.extend_from_slice(rows),
-                _ => self.runs.push(WindowRun { at: run.at.clone(), rows: rows.to_vec() }),
+                Some(before) if before.at == at => before.rows.extend_from_slice(rows),
+                _ => self.runs.push(WindowRun { at, rows: rows.to_vec() }),
             }
             self.edges.extend(page.edges.iter().filter(|edge| (start..=last).contains(&edge.row)).cloned());
         }

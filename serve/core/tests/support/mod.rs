@@ -231,6 +231,7 @@ impl Writer {
             name: Name::from(self.name),
             named: 1,
             package: None,
+            package_verified: Vec::new(),
             provenance: format!("{}: made by a test", self.name),
             rows: 1,
             rows_with_line: 0,

@@ -32,6 +32,7 @@ pub fn row(offset: u32) -> Row {
 pub fn head(name: &str, rows: u32, edges: u32) -> Head {
     Head {
         bounds: Origin::Symtab,
+        declared: None,
         claimed_size: None,
         digests: None,
         edges_total: edges,
@@ -90,6 +91,8 @@ pub fn main_page() -> FunctionPage {
     };
     FunctionPage {
         edges: vec![Edge { class: EdgeClass::Import, target: Some(import), ..edge(8) }],
+        files: vec![],
+        frames: vec![],
         head: Some(head("main", 4, 1)),
         key: MAIN,
         names: Vec::new(),
@@ -128,6 +131,8 @@ pub fn archive(page: usize) -> CountingStore<MemoryStore> {
         // Rows of a strange size would be found too: pages are not all alike.
         let ordinal = writer.functions.add(&FunctionPage {
             edges: vec![edge(from * 4), edge(from * 4 + 8)],
+            files: vec![],
+            frames: vec![],
             head: (number == 0).then(|| head("huge", ROWS.0, 2 * pages)),
             key: HUGE,
             names: Vec::new(),
