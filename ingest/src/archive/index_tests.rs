@@ -23,6 +23,7 @@ fn current(number: u64, name: &str, package: Option<&str>) -> Current {
             machine: "x86-64".to_owned(),
             name: name.into(),
             package: package.map(str::to_owned),
+            package_verified: Vec::new(),
             provenance: String::new(),
             rows: number * 20,
             named: 0,
