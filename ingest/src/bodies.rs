@@ -12,6 +12,7 @@ use elfscope_schema::{Address, BodyKind, FunctionKey, Origin};
 use crate::{
     diagnostics::Diagnostics,
     disasm::{Family, Leads, Stub},
+    dwarf::Function,
     elf::{Elf, Region},
     limits,
     marks::Marks,
@@ -73,11 +74,12 @@ impl Bodies {
     pub(crate) fn find(
         elf: &Elf<'_>,
         names: &CodeNames<'_>,
+        functions: &[Function<'_>],
         marks: &Marks,
         family: Option<&'static dyn Family>,
         diagnostics: &mut Diagnostics,
     ) -> Self {
-        let mut entries = entries::collect(elf, names, diagnostics);
+        let mut entries = entries::collect(elf, names, functions, diagnostics);
         let mut all = Self::cut(elf, names, family, &entries);
         if let Some(family) = family
             && !elf.is_relocatable()

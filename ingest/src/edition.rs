@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use elfscope_schema::{
-    Address, BodyKind, BuildId, Counts, Coverage, DERIVATION, DebugFile, Diagnostic, Digests, FileId, Found,
-    Given, Name, Origin, TableEntry,
+    Address, BodyKind, BuildId, CitedFile, Counts, Coverage, DERIVATION, DebugFile, Diagnostic, Digests,
+    FileId, Found, Given, Name, Origin, TableEntry,
 };
 use rayon::prelude::*;
 
@@ -13,6 +13,7 @@ use crate::{
     bodies::{Bodies, Body},
     diagnostics::Diagnostics,
     disasm::{Family, decode, decode::Decoder, family_of},
+    dwarf::{CodeRanges, Dwarf, Sections},
     elf::{Elf, Symbol, machine_name},
     landings::Landings,
     marks::Marks,
@@ -63,7 +64,18 @@ pub(crate) fn derive(
 ) -> Result<Derived, ArchiveError> {
     let mut diagnostics = std::mem::take(&mut source.elf.diagnostics);
     let elf = &source.elf;
+    let debug_sections = debug.as_ref().and_then(|debug| {
+        let size = debug.id.size;
+        Sections::load(&debug.elf, size, &mut diagnostics)
+    });
     let (more, debug_file) = debug_symbols(elf, debug, &mut diagnostics);
+    let sections = debug_sections.or_else(|| Sections::load(elf, source.id.size, &mut diagnostics));
+    let dwarf = sections
+        .as_ref()
+        .map(|sections| Dwarf::read(sections, None, CodeRanges::of(elf), false, &mut diagnostics))
+        .filter(Dwarf::has_units);
+    let functions = dwarf.as_ref().map(Dwarf::functions).unwrap_or_default();
+    let cited = cited(dwarf.as_ref());
     let family = family_of(elf.machine, elf.class == 64, elf.big_endian);
     if family.is_none() {
         let message = format!(
@@ -74,14 +86,21 @@ pub(crate) fn derive(
         );
         diagnostics.add("no-decoder", machine_name(elf.machine).as_bytes(), message);
     }
-    let code = CodeNames::of_code(elf, &more, &mut diagnostics);
+    let code = CodeNames::of_code(elf, &more, functions, &mut diagnostics);
     let data = CodeNames::of_data(elf, &more, &mut diagnostics);
     let tls = CodeNames::of_tls(elf, &more, &mut diagnostics);
     let marks = family.map(|family| Marks::find(elf, &more, family)).unwrap_or_default();
-    let bodies = Bodies::find(elf, &code, &marks, family, &mut diagnostics);
-    let resolver = Resolver::new(elf, &code, &data, &bodies, family);
+    let bodies = Bodies::find(elf, &code, functions, &marks, family, &mut diagnostics);
+    let resolver = Resolver::new(elf, &code, &data, &bodies, functions, family);
     let landings = family.map(|family| Landings::find(elf, family)).unwrap_or_default();
-    let teller = Teller { resolver: &resolver, family, landings: &landings, marks: &marks };
+    let teller = Teller {
+        resolver: &resolver,
+        family,
+        landings: &landings,
+        marks: &marks,
+        dwarf: dwarf.as_ref(),
+        cited: &cited,
+    };
 
     let stage = archive.stage()?;
     progress.start(source.id.name.text(), bodies.all().len() as u64);
@@ -121,12 +140,13 @@ pub(crate) fn derive(
     all.counts.functions = functions;
     all.counts.bodies = count(bodies.all().iter().map(|body| lowercase(body.origin)));
     let rows = all.counts.rows;
+    let all_rows_with_line = all.counts.rows_with_line;
     let diagnostics = diagnostics.finish();
     let facts = Facts {
         diagnostics: diagnostics.len() as u64,
         file: source.id.sha256,
         functions,
-        has_dwarf: false,
+        has_dwarf: dwarf.is_some(),
         machine: machine_name(elf.machine),
         name: source.id.name.clone(),
         named: bodies.all().iter().filter(|body| body.is_function() && !body.names.is_empty()).count() as u64,
@@ -134,7 +154,7 @@ pub(crate) fn derive(
         package_verified: Vec::new(),
         provenance: provenance(&source.id, debug_file.as_ref(), family),
         rows,
-        rows_with_line: 0,
+        rows_with_line: all_rows_with_line,
         soname: elf.dynamic.soname.map(Name::from_bytes),
         sources: 0,
     };
@@ -157,6 +177,19 @@ pub(crate) fn derive(
     let published = stage.publish(build, given, facts)?;
     progress.done();
     Ok(Derived { published, functions, rows, diagnostics })
+}
+
+/// The documents of the cited source files, as pages of functions hold them.
+fn cited(dwarf: Option<&Dwarf<'_>>) -> Vec<CitedFile> {
+    let paths = dwarf.map(Dwarf::paths).unwrap_or_default();
+    let documents = paths.iter().map(|cited| CitedFile {
+        level: None,
+        names: None,
+        path: Name::from_bytes(&cited.path),
+        sha256: None,
+        tree: None,
+    });
+    documents.collect()
 }
 
 fn write_callers(
@@ -246,6 +279,9 @@ fn tell_all(
         if start == end {
             return Ok(());
         }
+        if let Some(dwarf) = teller.dwarf {
+            dwarf.forget_below(bodies[start].start.offset);
+        }
         (told, start) = (next, end);
     }
 }
@@ -281,6 +317,7 @@ fn collect(
         all.digests.push(told.digests);
         all.counts.rows += told.rows;
         all.counts.undecoded += told.undecoded;
+        all.counts.rows_with_line += told.rows_with_line;
         for class in &told.edges {
             match all.counts.edges.get_mut(class.name()) {
                 Some(count) => *count += 1,

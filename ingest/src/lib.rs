@@ -5,6 +5,7 @@ pub mod archive;
 mod bodies;
 mod diagnostics;
 mod disasm;
+mod dwarf;
 mod edition;
 mod elf;
 mod error;

@@ -32,3 +32,31 @@ pub(crate) const RUNS_INTO: usize = 16;
 pub(crate) const FOLDER_FILES: usize = 1_000_000;
 /// How deep `add` walks into a folder.
 pub(crate) const FOLDER_DEPTH: usize = 64;
+/// How many bytes decompressed debug sections may have: this many times the file's size, and [`DEBUG_LEAST`] more.
+pub(crate) const DEBUG_RATIO: u64 = 64;
+/// See [`DEBUG_RATIO`].
+pub(crate) const DEBUG_LEAST: u64 = 64 << 20;
+/// How often the bytes of `.debug_abbrev` and `.debug_line` may be read, all in all: producers share tables among few units.
+pub(crate) const DEBUG_SHARES: u64 = 8;
+/// Bytes of what units say of single addresses that are kept; of what is beyond units are read again when they are needed.
+pub(crate) const DEBUG_HELD: usize = 256 << 20;
+/// How many entries one may be an instance or the definition of, one after the other: compilers make two or three.
+pub(crate) const DEBUG_CHAIN: usize = 16;
+/// Ranges that a unit's entries may have beside one for each of its bytes.
+pub(crate) const RANGES_LEAST: usize = 4096;
+/// Most ranges of a unit itself.
+pub(crate) const UNIT_RANGES: usize = 1 << 20;
+/// Most files that one unit cites.
+pub(crate) const UNIT_FILES: usize = 1 << 16;
+/// Most rows of one line table.
+pub(crate) const LINE_ROWS: usize = 64 << 20;
+/// Most functions declared in one file that its text is searched for.
+pub(crate) const DECLARED_A_FILE: usize = 100_000;
+/// Most different texts of compilers that are kept.
+pub(crate) const PRODUCERS: usize = 64;
+/// Longest signature, in bytes.
+pub(crate) const SIGNATURE: usize = 1024;
+/// How deep a type in a signature is followed.
+pub(crate) const TYPE_DEPTH: usize = 24;
+/// Most ranges of one subprogram that are told as each other's parts; compilers make two.
+pub(crate) const PARTS: usize = 16;

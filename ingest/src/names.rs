@@ -5,6 +5,7 @@ use object::elf;
 
 use crate::{
     diagnostics::Diagnostics,
+    dwarf::Function,
     elf::{Elf, Place, Symbol, SymbolKind, shown},
     limits,
 };
@@ -41,7 +42,15 @@ pub(crate) struct CodeNames<'data> {
 impl<'data> CodeNames<'data> {
     /// The names of code: FUNC and GNU_IFUNC symbols, and NOTYPE ones that start code outside every sized function
     /// (hand-written assembly).
-    pub(crate) fn of_code(elf: &Elf<'data>, more: &[Symbol<'data>], diagnostics: &mut Diagnostics) -> Self {
+    ///
+    /// The name of a subprogram counts where no symbol names its entry: symbols tell clones (`.part.0`) and aliases apart, which
+    /// the debug data calls by the name of their source.
+    pub(crate) fn of_code(
+        elf: &Elf<'data>,
+        more: &[Symbol<'data>],
+        functions: &[Function<'data>],
+        diagnostics: &mut Diagnostics,
+    ) -> Self {
         let mut named = Vec::new();
         let mut labels = Vec::new();
         for symbol in elf.symbols.iter().chain(more) {
@@ -76,6 +85,34 @@ impl<'data> CodeNames<'data> {
             })
         });
         named.append(&mut labels);
+        named.sort_by_key(|name| name.address);
+        let mut more = Vec::new();
+        for function in functions {
+            let (address, Some(name)) = (Address::virt(function.entry), function.name) else { continue };
+            let first = named.partition_point(|known| known.address < address);
+            let count = named[first..].iter().take_while(|known| known.address == address).count();
+            let here = &mut named[first..first + count];
+            for known in
+                here.iter_mut().filter(|known| known.name == name && !known.from.contains(&Origin::Dwarf))
+            {
+                known.from.push(Origin::Dwarf);
+            }
+            if here.is_empty() {
+                let range = function.ranges.iter().find(|(start, _)| *start == function.entry);
+                more.push(PlaceName {
+                    address,
+                    name,
+                    version: None,
+                    default: false,
+                    size: range.map_or(0, |(start, end)| end - start),
+                    kind: SymbolKind(elf::STT_FUNC.0),
+                    binding: elf::STB_LOCAL.0,
+                    visibility: elf::STV_DEFAULT.0,
+                    from: vec![Origin::Dwarf],
+                });
+            }
+        }
+        named.append(&mut more);
         Self::merge(named, diagnostics)
     }
 
@@ -140,6 +177,9 @@ impl<'data> CodeNames<'data> {
                 _ => all.push(name),
             }
         }
+        for name in &mut all {
+            name.from.sort_unstable();
+        }
         all.sort_by(|a, b| (a.address, a.order()).cmp(&(b.address, b.order())));
         let mut kept: Vec<PlaceName<'data>> = Vec::with_capacity(all.len());
         let mut at_place = 0usize;
@@ -183,16 +223,18 @@ impl PlaceName<'_> {
             elf::STV_PROTECTED => "protected",
             _ => "default",
         };
+        // The debug data alone says nothing of symbols.
+        let is_symbol = self.from != [Origin::Dwarf];
         FunctionName {
-            binding: Some(binding),
+            binding: is_symbol.then_some(binding),
             default: self.default,
             demangled: elfscope_demangle::demangle(self.name),
             from: self.from.clone(),
             name: Name::from_bytes(self.name),
             size: Some(self.size),
-            symbol_type: Some(self.kind.name()),
+            symbol_type: is_symbol.then(|| self.kind.name()),
             version: self.version.map(Name::from_bytes),
-            visibility: Some(visibility.to_owned()),
+            visibility: is_symbol.then(|| visibility.to_owned()),
         }
     }
 

@@ -5,13 +5,15 @@
 use std::ops::Range;
 
 use elfscope_schema::{
-    Address, BodyKind, EdgeClass, EdgeKind, EdgeTarget, Name, Referent, ReferentKind, limits,
+    Address, BodyKind, EdgeClass, EdgeKind, EdgeTarget, Name, Referent, ReferentKind, limits as format,
 };
 
 use crate::{
     bodies::{Bodies, Body},
     disasm::{Family, Leads},
+    dwarf::Function,
     elf::{Elf, Symbol},
+    limits,
     names::{CodeNames, PlaceName, place_of},
     slots::{Content, Slots},
     strings,
@@ -86,6 +88,7 @@ impl<'elf, 'data> Resolver<'elf, 'data> {
         code: &'elf CodeNames<'data>,
         data: &'elf CodeNames<'data>,
         bodies: &'elf Bodies,
+        functions: &[Function<'_>],
         family: Option<&'static dyn Family>,
     ) -> Self {
         let mut furthest = Address::virt(0);
@@ -94,7 +97,7 @@ impl<'elf, 'data> Resolver<'elf, 'data> {
             furthest
         });
         let reach = reach.collect();
-        let parts = find_parts(code, bodies);
+        let parts = find_parts(code, bodies, functions);
         let regions = elf.image.regions();
         let ends = regions.first().zip(regions.last()).filter(|_| elf.elf_type == object::elf::ET_EXEC.0);
         let fixed = ends.map(|(first, last)| first.start.offset..last.start.offset.saturating_add(last.size));
@@ -239,7 +242,7 @@ impl<'elf, 'data> Resolver<'elf, 'data> {
             names: self
                 .names_of(body)
                 .iter()
-                .take(limits::EDGE_NAMES)
+                .take(format::EDGE_NAMES)
                 .map(|name| Name::from_bytes(name.name))
                 .collect(),
             offset: (offset != 0).then_some(offset),
@@ -319,7 +322,7 @@ impl<'elf, 'data> Resolver<'elf, 'data> {
                 at(ReferentKind::Object, Some(Name::from_bytes(object.name)), offset)
             }
             Meaning::Text(text) => {
-                let (start, cut) = strings::start(text, limits::ROW_TEXT);
+                let (start, cut) = strings::start(text, format::ROW_TEXT);
                 Referent { text: Some(start.to_owned()), cut, ..at(ReferentKind::String, None, 0) }
             }
             Meaning::Data => data(),
@@ -386,7 +389,7 @@ fn is_retpoline(name: &[u8]) -> bool {
 }
 
 /// Pairs of bodies that are parts of one subprogram: gcc's `name.cold` beside the one body that is called `name`.
-fn find_parts(code: &CodeNames<'_>, bodies: &Bodies) -> Vec<(u32, u32)> {
+fn find_parts(code: &CodeNames<'_>, bodies: &Bodies, functions: &[Function<'_>]) -> Vec<(u32, u32)> {
     let mut by_name: Vec<(&[u8], u32)> = Vec::new();
     let mut cold: Vec<(&[u8], u32)> = Vec::new();
     for (index, body) in (0u32..).zip(bodies.all()) {
@@ -420,6 +423,18 @@ fn find_parts(code: &CodeNames<'_>, bodies: &Bodies) -> Vec<(u32, u32)> {
             && hot != cold
         {
             pairs.extend([(hot, cold), (cold, hot)]);
+        }
+    }
+    // The ranges of one subprogram, where each is a body of its own.
+    for function in functions.iter().filter(|function| function.ranges.len() > 1) {
+        let starts = function.ranges.iter().take(limits::PARTS).map(|(start, _)| Address::virt(*start));
+        let starting = starts.filter_map(|start| {
+            let index = bodies.find_at(start)?;
+            (bodies.all()[index as usize].start == start).then_some(index)
+        });
+        let parts: Vec<u32> = starting.collect();
+        for one in &parts {
+            pairs.extend(parts.iter().filter(|other| *other != one).map(|other| (*one, *other)));
         }
     }
     pairs.sort_unstable();

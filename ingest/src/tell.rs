@@ -1,24 +1,29 @@
 //! One body, told: its rows, its edges, what it refers to, its digests, as pages.
 
+mod cites;
 mod digest;
 mod pages;
+mod places;
 mod relocated;
 
 use std::collections::BTreeSet;
 
 use elfscope_schema::{
-    Address, BodyKind, Digests, Edge, EdgeClass, EdgeKind, Notes, Referent, ReferentKind, Row, to_canonical,
+    Address, BodyKind, CitedFile, Declared, Digests, Edge, EdgeClass, EdgeKind, Notes, Referent,
+    ReferentKind, Row, to_canonical,
 };
 
 use crate::{
     bodies::Body,
     disasm::{Facts, Family, Flow, Refer, Target, Unit, decode::Decoder},
+    dwarf::Dwarf,
     landings::Landings,
     marks::Marks,
     resolve::{Resolved, Resolver, Usage},
 };
-use pages::Items;
 pub(crate) use pages::Page;
+use pages::{Content, Items};
+use places::Places;
 use relocated::Relocated;
 
 /// What a body gave.
@@ -31,8 +36,12 @@ pub(crate) struct Told {
     pub(crate) refs: Vec<RefSite>,
     /// Rows.
     pub(crate) rows: u64,
+    /// Rows with a source line.
+    pub(crate) rows_with_line: u64,
     /// Rows that the decoder doesn't know.
     pub(crate) undecoded: u64,
+    /// The source files that its rows and inlined calls cite, as numbers among [`Dwarf::paths`].
+    pub(crate) files: Vec<u32>,
     /// Edges by class.
     pub(crate) edges: Vec<EdgeClass>,
     /// Its digests.
@@ -113,6 +122,10 @@ pub(crate) struct Teller<'a, 'elf, 'data> {
     pub(crate) landings: &'a Landings,
     /// Where data stands among code.
     pub(crate) marks: &'a Marks,
+    /// What the debug data says, where there is any.
+    pub(crate) dwarf: Option<&'a Dwarf<'data>>,
+    /// The documents of the source files that it cites.
+    pub(crate) cited: &'a [CitedFile],
 }
 
 /// A row that is being told.
@@ -141,13 +154,24 @@ impl Teller<'_, '_, '_> {
     pub(crate) fn tell(&self, index: u32, decoder: Option<&mut Decoder>) -> Told {
         let body = &self.resolver.bodies.all()[index as usize];
         let (Some(decoder), Some(family)) = (decoder, self.family) else {
-            let pages = pages::write(self.resolver, index, &Items::default(), &Items::default(), &[], None);
+            let (signature, declared) = self.declaration_of(body);
+            let content = Content {
+                rows: Items::default(),
+                places: &Places::default(),
+                edges: Items::default(),
+                edge_rows: Vec::new(),
+                digests: None,
+                signature,
+                declared,
+            };
             return Told {
-                pages,
+                pages: pages::write(self.resolver, index, content, self.cited),
                 calls: Vec::new(),
                 refs: Vec::new(),
                 rows: 0,
+                rows_with_line: 0,
                 undecoded: 0,
+                files: Vec::new(),
                 edges: Vec::new(),
                 digests: None,
             };
@@ -201,15 +225,44 @@ impl Teller<'_, '_, '_> {
             written.push(|out| out.extend_from_slice(to_canonical(edge).trim_ascii_end()));
             from.push(units.partition_point(|unit| unit.offset < edge.row));
         }
+        let places =
+            self.dwarf.map(|dwarf| Places::find(dwarf, body.start.offset, units)).unwrap_or_default();
+        let (signature, declared) = self.declaration_of(body);
+        let content = Content {
+            rows,
+            places: &places,
+            edges: written,
+            edge_rows: from,
+            digests: digests.clone(),
+            signature,
+            declared,
+        };
         Told {
-            pages: pages::write(self.resolver, index, &rows, &written, &from, digests.as_ref()),
+            pages: pages::write(self.resolver, index, content, self.cited),
             calls,
             refs,
             rows: units.len() as u64,
+            rows_with_line: places.with_line(),
+            files: places.files,
             undecoded: units.iter().filter(|unit| !unit.decoded).count() as u64,
             edges: edges.into_iter().map(|edge| edge.class).collect(),
             digests,
         }
+    }
+
+    /// The signature of a function and where it is declared, where the debug data enters a subprogram at its start. Of several
+    /// (folded functions) the one that has the body's first name, else the first.
+    fn declaration_of(&self, body: &Body) -> (Option<String>, Option<Declared>) {
+        let Some(dwarf) = self.dwarf.filter(|_| body.is_function()) else { return (None, None) };
+        let functions = dwarf.find_functions(body.start.offset);
+        let shown = self.resolver.names_of(body).first().map(|name| name.name);
+        let named = functions.iter().find(|function| function.name.is_some() && function.name == shown);
+        let Some(function) = named.or(functions.first()) else { return (None, None) };
+        let declared = function.declared().and_then(|declared| {
+            let file = self.cited.get(declared.path as usize)?;
+            Some(Declared { file: file.path.clone(), line: declared.line })
+        });
+        (dwarf.signature(function), declared)
     }
 
     /// Whether a unit may hold an address that nothing proves to be one.

@@ -3,7 +3,7 @@
 use elfscope_schema::{Address, Origin};
 
 use super::is_stub_region;
-use crate::{diagnostics::Diagnostics, elf::Elf, names::CodeNames};
+use crate::{diagnostics::Diagnostics, dwarf::Function, elf::Elf, names::CodeNames};
 
 /// One entry.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,12 @@ pub(crate) struct Entry {
 }
 
 /// All entries, by address, one an address.
-pub(crate) fn collect(elf: &Elf<'_>, names: &CodeNames<'_>, diagnostics: &mut Diagnostics) -> Vec<Entry> {
+pub(crate) fn collect(
+    elf: &Elf<'_>,
+    names: &CodeNames<'_>,
+    functions: &[Function<'_>],
+    diagnostics: &mut Diagnostics,
+) -> Vec<Entry> {
     let mut entries = from_symbols(names);
     let claims = Claims::of(&entries);
     let mut more: Vec<Entry> = Vec::new();
@@ -34,6 +39,20 @@ pub(crate) fn collect(elf: &Elf<'_>, names: &CodeNames<'_>, diagnostics: &mut Di
             region.executable && inside && !is_stub_region(region)
         })
     };
+    // Each range of a subprogram is a body of its own (`.cold`).
+    for &(start, end) in functions.iter().flat_map(|function| &function.ranges) {
+        let (address, size) = (Address::virt(start), end - start);
+        if !is_code(address) || claims.inside(address) {
+            continue;
+        }
+        match entries.binary_search_by_key(&address, |entry| entry.address) {
+            Ok(known) if entries[known].claimed == 0 => entries[known].claimed = size,
+            Ok(_) => {}
+            Err(_) => more.push(plain(address, size, Origin::Dwarf)),
+        }
+    }
+    merge(&mut entries, &mut more);
+    let claims = Claims::of(&entries);
     for frame in &elf.frames {
         // One entry of ld's covers a whole PLT, which is cut into its stubs instead.
         if !is_code(frame.start) {

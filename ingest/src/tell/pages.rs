@@ -3,11 +3,12 @@
 use std::ops::Range;
 
 use elfscope_schema::{
-    BodyKind, Digests, EdgeTarget, FunctionName, FunctionPage, Head, Name, documents::schema, limits,
-    to_canonical,
+    BodyKind, CitedFile, Declared, Digests, EdgeTarget, FunctionName, FunctionPage, Head, Name, Place,
+    documents::schema, limits, to_canonical,
 };
 use serde::Serialize;
 
+use super::{cites::Cites, places::Places};
 use crate::{archive::deflate_member, disasm::Leads, resolve::Resolver};
 
 /// One document of a pack: its canonical text and the gzip member that holds it.
@@ -20,6 +21,8 @@ pub(crate) struct Page {
 
 /// What a page without items, and all commas and numbers that grow with it, may take.
 const FRAME: usize = 600;
+/// What a run takes beside its rows.
+const RUN: usize = 80;
 /// What the names may take of the head's page.
 const HEAD_NAMES: usize = 24 * 1024;
 
@@ -69,17 +72,37 @@ struct Open {
     frame: FunctionPage,
     rows: Range<usize>,
     edges: Range<usize>,
+    cites: Cites,
+    /// The place of each of its rows, as it numbers them.
+    places: Vec<Option<Place>>,
 }
 
-/// All pages of a body. `edge_rows` says which row each edge leaves from.
+/// A body's parts that pages hold.
+pub(super) struct Content<'a> {
+    /// The rows.
+    pub(super) rows: Items,
+    /// Where they are in the source; empty where nothing says so.
+    pub(super) places: &'a Places,
+    /// The edges.
+    pub(super) edges: Items,
+    /// The number of the row that each edge leaves from.
+    pub(super) edge_rows: Vec<usize>,
+    /// The digests.
+    pub(super) digests: Option<Digests>,
+    /// What the debug data says of the function as a whole.
+    pub(super) signature: Option<String>,
+    /// Where it declares it.
+    pub(super) declared: Option<Declared>,
+}
+
+/// All pages of a body. `cited` are the documents of all cited files.
 pub(super) fn write(
     resolver: &Resolver<'_, '_>,
     index: u32,
-    rows: &Items,
-    edges: &Items,
-    edge_rows: &[usize],
-    digests: Option<&Digests>,
+    content: Content<'_>,
+    cited: &[CitedFile],
 ) -> Vec<Page> {
+    let Content { rows, places, edges, edge_rows, digests, signature, declared } = content;
     let body = &resolver.bodies.all()[index as usize];
     let names: Vec<FunctionName> =
         resolver.names_of(body).iter().map(crate::names::PlaceName::to_document).collect();
@@ -87,8 +110,8 @@ pub(super) fn write(
     let head = Head {
         bounds: body.origin,
         claimed_size: body.claimed,
-        declared: None,
-        digests: digests.cloned(),
+        declared,
+        digests,
         edges_total: count(edges.len()),
         entries: Vec::new(),
         kind: body.kind,
@@ -99,7 +122,7 @@ pub(super) fn write(
         rows_total: count(rows.len()),
         runs_into: resolver.bodies.runs_into(index as usize),
         section: resolver.elf.image.regions()[body.region as usize].name.map(Name::from_bytes),
-        signature: None,
+        signature,
     };
     let open = |number: usize, rows_from: usize, edges_from: usize| Open {
         frame: FunctionPage {
@@ -117,6 +140,8 @@ pub(super) fn write(
         },
         rows: rows_from..rows_from,
         edges: edges_from..edges_from,
+        cites: Cites::none(places),
+        places: Vec::new(),
     };
 
     let mut pages = vec![open(0, 0, 0)];
@@ -136,16 +161,22 @@ pub(super) fn write(
     for row in 0..rows.len() {
         let leaving = edge_rows[edge..].iter().take_while(|from| **from == row).count();
         let more = rows.bytes(&(row..row + 1)) + edges.bytes(&(edge..edge + leaving));
-        let items = pages.last().map_or(0, |last| last.rows.len());
-        if items == limits::PAGE_ITEMS || (size + more > limits::PAGE && items > 0) {
+        let place = places.rows.get(row).copied().flatten();
+        let cost = |open: &Open| place.map_or(0, |place| open.cites.cost(place, places, cited)) + RUN;
+        let (mut more_cited, items) = pages.last().map_or((0, 0), |last| (cost(last), last.rows.len()));
+        if items == limits::PAGE_ITEMS || (size + more + more_cited > limits::PAGE && items > 0) {
             let next = open(pages.len(), row, edge);
             size = FRAME + size_of(&next.frame);
+            more_cited = cost(&next);
             pages.push(next);
         }
-        size += more;
         edge += leaving;
         if let Some(last) = pages.last_mut() {
             (last.rows.end, last.edges.end) = (row + 1, edge);
+            let place = place.map(|place| last.cites.cite(place, places, cited));
+            // A run goes on while the place is the same.
+            size += more + if last.places.last() == Some(&place) { 0 } else { more_cited };
+            last.places.push(place);
         }
     }
     let total = count(pages.len());
@@ -153,17 +184,37 @@ pub(super) fn write(
         .into_iter()
         .map(|mut open| {
             open.frame.pages = total;
-            let mut runs = Vec::new();
-            if !open.rows.is_empty() {
-                runs.extend_from_slice(b"{\"rows\":[");
-                runs.extend_from_slice(rows.slice(&open.rows));
-                runs.extend_from_slice(b"]}");
-            }
-            let text = open.frame.with_items(edges.slice(&open.edges), &runs);
+            open.frame.files = std::mem::take(&mut open.cites.files);
+            open.frame.frames = std::mem::take(&mut open.cites.frames);
+            let text = open.frame.with_items(edges.slice(&open.edges), &open.runs(&rows));
             let member = deflate_member(&text);
             Page { text, member }
         })
         .collect()
+}
+
+impl Open {
+    /// The JSON of its runs.
+    fn runs(&self, rows: &Items) -> Vec<u8> {
+        let mut runs = Vec::with_capacity(rows.bytes(&self.rows) + self.places.len() * 16);
+        let mut from = self.rows.start;
+        for same in self.places.chunk_by(|a, b| a == b) {
+            if !runs.is_empty() {
+                runs.push(b',');
+            }
+            runs.push(b'{');
+            if let Some(place) = &same[0] {
+                runs.extend_from_slice(b"\"at\":");
+                runs.extend_from_slice(to_canonical(place).trim_ascii_end());
+                runs.push(b',');
+            }
+            runs.extend_from_slice(b"\"rows\":[");
+            runs.extend_from_slice(rows.slice(&(from..from + same.len())));
+            runs.extend_from_slice(b"]}");
+            from += same.len();
+        }
+        runs
+    }
 }
 
 fn leads(resolver: &Resolver<'_, '_>, index: u32) -> Option<EdgeTarget> {

@@ -1,0 +1,178 @@
+//! One file of debug data: its units, and the references between their entries.
+
+use gimli::{AbbreviationsCacheStrategy, AttributeValue, DebugInfoOffset, UnitOffset, constants as dw};
+
+use super::{Sections, Slice};
+use crate::{diagnostics::Diagnostics, limits};
+
+/// A parsed unit of gimli's.
+pub(super) type Unit<'a> = gimli::Unit<Slice<'a>>;
+/// An attribute's value.
+pub(super) type Value<'a> = AttributeValue<Slice<'a>>;
+
+/// The file itself and the one that a dwz file shares with others.
+pub(super) struct Files<'a> {
+    main: File<'a>,
+    alternate: Option<File<'a>>,
+}
+
+/// One file.
+pub(super) struct File<'a> {
+    /// Its sections.
+    pub(super) dwarf: gimli::Dwarf<Slice<'a>>,
+    /// Its units, by offset; none in place of one that can't be read.
+    pub(super) units: Vec<(usize, Option<Unit<'a>>)>,
+}
+
+/// Which of the two files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Which {
+    /// The file itself.
+    Main,
+    /// The one that it shares with others.
+    Alternate,
+}
+
+/// A unit, by file and number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct UnitId {
+    /// The file.
+    pub(super) which: Which,
+    /// The number among its units.
+    pub(super) number: u32,
+}
+
+/// A debugging information entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Die {
+    /// Its unit.
+    pub(super) unit: UnitId,
+    /// Where it is in the unit.
+    pub(super) offset: UnitOffset,
+}
+
+impl<'a> Files<'a> {
+    /// Reads the units' headers.
+    pub(super) fn read(
+        sections: &'a Sections<'_>,
+        alternate: Option<&'a Sections<'_>>,
+        diagnostics: &mut Diagnostics,
+    ) -> Self {
+        Self {
+            main: File::read(sections.borrow(alternate), diagnostics),
+            alternate: alternate.map(|sections| File::read(sections.borrow(None), diagnostics)),
+        }
+    }
+
+    /// The file itself.
+    pub(super) fn main(&self) -> &File<'a> {
+        &self.main
+    }
+
+    /// A file.
+    pub(super) fn file(&self, which: Which) -> Option<&File<'a>> {
+        match which {
+            Which::Main => Some(&self.main),
+            Which::Alternate => self.alternate.as_ref(),
+        }
+    }
+
+    /// A unit, with its file.
+    pub(super) fn unit(&self, id: UnitId) -> Option<(&File<'a>, &Unit<'a>)> {
+        let file = self.file(id.which)?;
+        Some((file, file.units.get(id.number as usize)?.1.as_ref()?))
+    }
+
+    /// The entry that an attribute of a unit's entry refers to.
+    pub(super) fn follow(&self, from: UnitId, value: &Value<'a>) -> Option<Die> {
+        let (which, offset) = match value {
+            AttributeValue::UnitRef(offset) => return Some(Die { unit: from, offset: *offset }),
+            AttributeValue::DebugInfoRef(offset) => (from.which, *offset),
+            AttributeValue::DebugInfoRefSup(offset) => (Which::Alternate, *offset),
+            _ => return None,
+        };
+        let file = self.file(which)?;
+        let number = file.units.partition_point(|(start, _)| *start <= offset.0).checked_sub(1)?;
+        let unit = file.units[number].1.as_ref()?;
+        let number = u32::try_from(number).ok()?;
+        Some(Die { unit: UnitId { which, number }, offset: offset.to_unit_offset(&unit.header)? })
+    }
+
+    /// The attributes of an entry.
+    pub(super) fn entry(&self, die: Die) -> Option<gimli::DebuggingInformationEntry<Slice<'a>>> {
+        self.unit(die.unit)?.1.entry(die.offset).ok()
+    }
+
+    /// The text of an attribute.
+    pub(super) fn text(&self, unit: UnitId, value: Value<'a>) -> Option<&'a [u8]> {
+        let (file, unit) = self.unit(unit)?;
+        file.dwarf.attr_string(unit, value).ok().map(|text| text.slice())
+    }
+
+    /// The name of a subprogram: its linkage name, else its name, its own or that of the entry it is an instance or the
+    /// definition of.
+    pub(super) fn name(&self, mut die: Die) -> Option<&'a [u8]> {
+        let mut name = None;
+        for _ in 0..limits::DEBUG_CHAIN {
+            let entry = self.entry(die)?;
+            let text = |at| entry.attr_value(at).and_then(|value| self.text(die.unit, value));
+            let linkage = text(dw::DW_AT_linkage_name).or_else(|| text(dw::DW_AT_MIPS_linkage_name));
+            if let Some(linkage) = linkage.filter(|name| !name.is_empty()) {
+                return Some(linkage);
+            }
+            name = name.or_else(|| text(dw::DW_AT_name).filter(|name| !name.is_empty()));
+            match self.origin(die.unit, &entry) {
+                Some(origin) => die = origin,
+                None => break,
+            }
+        }
+        name
+    }
+
+    /// What an entry is an instance or the definition of.
+    pub(super) fn origin(
+        &self,
+        unit: UnitId,
+        entry: &gimli::DebuggingInformationEntry<Slice<'a>>,
+    ) -> Option<Die> {
+        let origin = entry.attr_value(dw::DW_AT_abstract_origin);
+        let value = origin.or_else(|| entry.attr_value(dw::DW_AT_specification))?;
+        self.follow(unit, &value)
+    }
+}
+
+impl<'a> File<'a> {
+    fn read(mut dwarf: gimli::Dwarf<Slice<'a>>, diagnostics: &mut Diagnostics) -> Self {
+        dwarf.populate_abbreviations_cache(AbbreviationsCacheStrategy::Duplicates);
+        let mut units = Vec::new();
+        let mut headers = dwarf.units();
+        let mut work = super::abbreviations::Work::new(&dwarf);
+        loop {
+            let header = match headers.next() {
+                Ok(Some(header)) => header,
+                Ok(None) => break,
+                Err(error) => {
+                    let message = format!(
+                        "the header of unit {} can't be read ({error}): it and what follows is lost",
+                        units.len()
+                    );
+                    diagnostics.add("debug-unit-unreadable", b".debug_info", message);
+                    break;
+                }
+            };
+            let Some(DebugInfoOffset(offset)) = header.debug_info_offset() else { continue };
+            let unit = if work.allows(header.debug_abbrev_offset().0) {
+                dwarf.unit(header).map_err(|error| error.to_string())
+            } else {
+                Err("its abbreviations were read too often for other units".to_owned())
+            };
+            let unit = unit.inspect_err(|error| {
+                let message =
+                    format!("the unit at {offset:#x} can't be read ({error}): what it says is lost");
+                diagnostics.add("debug-unit-unreadable", b".debug_info", message);
+            });
+            units.push((offset, unit.ok()));
+        }
+        Self { dwarf, units }
+    }
+}

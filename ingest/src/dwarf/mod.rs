@@ -1,0 +1,420 @@
+//! What the debug data says of code: functions, lines, inlined frames, where sources are.
+//!
+//! Every unit is read once for what is known of the whole file (functions, cited files). What a unit says of single addresses
+//! is kept while it fits [`limits::DEBUG_HELD`]; of larger files it is read again when a body of the unit is told, and
+//! forgotten after the last one. Nothing that is told depends on that.
+//!
+//! A unit that can't be read costs itself; one that breaks off keeps what came before.
+
+mod abbreviations;
+mod cited;
+mod file;
+mod lines;
+mod paths;
+mod sections;
+mod signature;
+mod spans;
+mod walk;
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use gimli::{EndianSlice, RunTimeEndian, constants as dw};
+use rayon::prelude::*;
+
+use crate::{diagnostics::Diagnostics, elf::Elf, limits};
+pub(crate) use cited::{CitedPath, Declared};
+use cited::{PathTable, Used};
+use file::{Die, Files, UnitId, Which};
+use lines::Lines;
+pub(crate) use sections::Sections;
+use spans::{Flat, Span};
+pub(crate) use walk::NONE;
+use walk::Walked;
+
+/// What gimli reads from.
+pub(super) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
+
+/// The debug data of a file.
+pub(crate) struct Dwarf<'a> {
+    files: Files<'a>,
+    units: Vec<Slot<'a>>,
+    /// Which unit has an address.
+    by_address: Flat,
+    /// Subprograms with code, by their entry.
+    functions: Vec<Function<'a>>,
+    paths: PathTable,
+    producers: Vec<Vec<u8>>,
+    code: CodeRanges,
+}
+
+/// Which addresses are code of the file. What else the debug data speaks of was left out by the linker.
+#[derive(Debug)]
+pub(crate) struct CodeRanges(Box<[(u64, u64)]>);
+
+impl CodeRanges {
+    /// The executable regions of a linked file.
+    pub(crate) fn of(elf: &Elf<'_>) -> Self {
+        let regions =
+            elf.image.regions().iter().filter(|region| region.executable && !region.data.is_empty());
+        let ranges = regions.map(|region| {
+            let start = region.start.offset;
+            (start, start.saturating_add(region.data.len() as u64))
+        });
+        let mut ranges: Vec<(u64, u64)> = ranges.collect();
+        ranges.sort_unstable();
+        Self(ranges.into())
+    }
+
+    /// Whether an address is code.
+    fn has(&self, address: u64) -> bool {
+        let after = self.0.partition_point(|(start, _)| *start <= address);
+        self.0[..after].last().is_some_and(|(_, end)| address < *end)
+    }
+}
+
+/// A subprogram with code.
+#[derive(Clone, Debug)]
+pub(crate) struct Function<'a> {
+    /// Its name, where the debug data gives one: its linkage name where it has one.
+    pub(crate) name: Option<&'a [u8]>,
+    /// Its ranges, in the order in which the debug data gives them.
+    pub(crate) ranges: Box<[(u64, u64)]>,
+    /// Where it is entered.
+    pub(crate) entry: u64,
+    die: Die,
+    declared: Option<Declared>,
+}
+
+/// A unit.
+struct Slot<'a> {
+    id: UnitId,
+    /// For each file of its line table, the number of its path, or [`NONE`].
+    paths: Box<[u32]>,
+    /// What it says of single addresses, while that is held.
+    detail: Mutex<Option<Arc<Detail<'a>>>>,
+    /// Whether it may be forgotten.
+    is_held: bool,
+    /// The end of its last range.
+    end: u64,
+}
+
+/// What a unit says of single addresses.
+struct Detail<'a> {
+    frames: Vec<walk::Frame<'a>>,
+    spans: Flat,
+    lines: Lines,
+}
+
+impl Detail<'_> {
+    fn size(&self) -> usize {
+        self.spans.size() + self.lines.size() + size_of_val(&*self.frames)
+    }
+}
+
+/// What the first reading of a unit gave.
+struct First<'a> {
+    walked: Walked<'a>,
+    lines: Lines,
+    lines_error: Option<gimli::Error>,
+    used: Vec<Used>,
+    ranges: Vec<(u64, u64)>,
+    producer: Option<&'a [u8]>,
+}
+
+impl<'a> Dwarf<'a> {
+    /// Reads the debug data of a file. `alternate` holds what a dwz file shares with others; `code` says which addresses are
+    /// its code. Names of declared functions are kept only where `wants_declared`.
+    pub(crate) fn read(
+        sections: &'a Sections<'_>,
+        alternate: Option<&'a Sections<'_>>,
+        code: CodeRanges,
+        wants_declared: bool,
+        diagnostics: &mut Diagnostics,
+    ) -> Self {
+        let files = Files::read(sections, alternate, diagnostics);
+        let ids: Vec<UnitId> = (0u32..)
+            .zip(&files.main().units)
+            .filter(|(_, (_, unit))| unit.is_some())
+            .map(|(number, _)| UnitId { which: Which::Main, number })
+            .collect();
+        let may_read_lines = lines_allowed(&files, &ids, diagnostics);
+        let firsts: Vec<First<'_>> = ids
+            .par_iter()
+            .zip(&may_read_lines)
+            .map(|(id, lines)| first(&files, *id, *lines, &code, wants_declared))
+            .collect();
+
+        let mut paths = PathTable::default();
+        let mut units = Vec::with_capacity(firsts.len());
+        let mut spans = Vec::new();
+        let mut functions = Vec::new();
+        let mut producers = BTreeSet::new();
+        let mut held = 0;
+        for ((id, may_read_lines), first) in ids.iter().zip(may_read_lines).zip(firsts) {
+            tell(*id, &first, &files, diagnostics);
+            let table = paths.enter(&files, *id, &first.used);
+            if wants_declared {
+                paths.declare(&table, &first.walked.declared);
+            }
+            let owner = u32::MAX - u32::try_from(units.len()).unwrap_or(u32::MAX);
+            // The first unit that claims an address has it.
+            spans.extend(first.ranges.iter().map(|&(start, end)| Span { start, end, owner }));
+            functions.extend(first.walked.functions.into_iter().map(|function| Function {
+                name: function.name,
+                ranges: function.ranges,
+                entry: function.entry,
+                die: function.die,
+                declared: paths.declared(&files, function.die),
+            }));
+            if producers.len() < limits::PRODUCERS {
+                producers.extend(first.producer.map(<[u8]>::to_vec));
+            }
+            let detail =
+                Detail { frames: first.walked.frames, spans: first.walked.spans, lines: first.lines };
+            held += detail.size();
+            let is_held = held <= limits::DEBUG_HELD || !may_read_lines;
+            let end = first.ranges.iter().map(|(_, end)| *end).max().unwrap_or(0);
+            let detail = Mutex::new(is_held.then(|| Arc::new(detail)));
+            units.push(Slot { id: *id, paths: table, detail, is_held, end });
+        }
+        functions.sort_by_key(|function| (function.entry, function.die));
+        let by_address = Flat::of(&spans);
+        let producers = producers.into_iter().collect();
+        Self { files, units, by_address, functions, paths, producers, code }
+    }
+
+    /// Whether any unit was read.
+    pub(crate) fn has_units(&self) -> bool {
+        !self.units.is_empty()
+    }
+
+    /// Subprograms with code, by their entry.
+    pub(crate) fn functions(&self) -> &[Function<'a>] {
+        &self.functions
+    }
+
+    /// The functions that are entered at an address.
+    pub(crate) fn find_functions(&self, entry: u64) -> &[Function<'a>] {
+        let first = self.functions.partition_point(|function| function.entry < entry);
+        let count = self.functions[first..].iter().take_while(|function| function.entry == entry).count();
+        &self.functions[first..first + count]
+    }
+
+    /// The source files that rows, call sites and declarations of functions with code cite.
+    pub(crate) fn paths(&self) -> &[CitedPath] {
+        self.paths.all()
+    }
+
+    /// What the compilers said of themselves.
+    pub(crate) fn producers(&self) -> &[Vec<u8>] {
+        &self.producers
+    }
+
+    /// A function's declaration as C writes it.
+    pub(crate) fn signature(&self, function: &Function<'a>) -> Option<String> {
+        signature::write(&self.files, function.die)
+    }
+
+    /// For looking up addresses one after the other.
+    pub(crate) fn places(&self) -> Places<'_, 'a> {
+        Places {
+            dwarf: self,
+            unit: None,
+            range: (0, 0),
+            line: None,
+            line_range: (0, 0),
+            frame: NONE,
+            frame_range: (0, 0),
+        }
+    }
+
+    /// Forgets what is only needed below an address.
+    pub(crate) fn forget_below(&self, address: u64) {
+        for slot in self.units.iter().filter(|slot| !slot.is_held && slot.end <= address) {
+            *slot.detail.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+    }
+
+    fn detail(&self, unit: u32) -> Arc<Detail<'a>> {
+        let slot = &self.units[unit as usize];
+        let mut detail = slot.detail.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(detail.get_or_insert_with(|| {
+            let walked = walk::walk(&self.files, slot.id, &self.code);
+            let lines = self.files.unit(slot.id).map(|(_, unit)| Lines::read(unit, &self.code).0);
+            let lines = lines.unwrap_or_default();
+            Arc::new(Detail { frames: walked.frames, spans: walked.spans, lines })
+        }))
+    }
+}
+
+impl Function<'_> {
+    /// Where the debug data declares it.
+    pub(crate) fn declared(&self) -> Option<&Declared> {
+        self.declared.as_ref()
+    }
+}
+
+/// Looks up addresses, quickest in rising order.
+pub(crate) struct Places<'d, 'a> {
+    dwarf: &'d Dwarf<'a>,
+    unit: Option<(u32, Arc<Detail<'a>>)>,
+    range: (u64, u64),
+    line: Option<lines::LineRow>,
+    line_range: (u64, u64),
+    frame: u32,
+    frame_range: (u64, u64),
+}
+
+/// Where an address is in the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct At {
+    /// The unit that says so.
+    pub(crate) unit: u32,
+    /// The file's number among [`Dwarf::paths`].
+    pub(crate) path: u32,
+    /// The line; 0 for code that the compiler made.
+    pub(crate) line: u32,
+    /// The innermost frame's number in the unit, or [`NONE`].
+    pub(crate) frame: u32,
+}
+
+/// One frame of a stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct StackFrame<'a> {
+    /// The function's name.
+    pub(crate) function: Option<&'a [u8]>,
+    /// The frame that it was inlined into, or [`NONE`].
+    pub(crate) parent: u32,
+    /// The file of the call among [`Dwarf::paths`], or [`NONE`].
+    pub(crate) call_path: u32,
+    /// The line of the call; 0 for none.
+    pub(crate) call_line: u32,
+}
+
+impl<'a> Places<'_, 'a> {
+    /// Where an address is; `None` where no line table row covers it.
+    pub(crate) fn find(&mut self, address: u64) -> Option<At> {
+        if !(self.range.0..self.range.1).contains(&address) {
+            self.turn(address);
+        }
+        let (unit, detail) = self.unit.as_ref()?;
+        if !(self.line_range.0..self.line_range.1).contains(&address) {
+            let found = detail.lines.find(address);
+            self.line = found.map(|(row, _)| row);
+            self.line_range = (address, found.map_or(address, |(_, end)| end));
+        }
+        if !(self.frame_range.0..self.frame_range.1).contains(&address) {
+            let found = detail.spans.find(address);
+            self.frame = found.map_or(NONE, |span| span.owner);
+            self.frame_range = found.map_or((0, 0), |span| (span.start, span.end));
+        }
+        let line = self.line?;
+        let path = self.dwarf.units[*unit as usize].paths.get(line.file as usize).copied();
+        let path = path.filter(|path| *path != NONE)?;
+        Some(At { unit: *unit, path, line: line.line, frame: self.frame })
+    }
+
+    /// A frame of the unit that the last address found is in.
+    pub(crate) fn frame(&self, number: u32) -> Option<StackFrame<'a>> {
+        let (unit, detail) = self.unit.as_ref()?;
+        let frame = detail.frames.get(number as usize)?;
+        let paths = &self.dwarf.units[*unit as usize].paths;
+        let call_path = paths.get(frame.call_file as usize).copied().unwrap_or(NONE);
+        Some(StackFrame {
+            function: frame.function,
+            parent: frame.parent,
+            call_path,
+            call_line: frame.call_line,
+        })
+    }
+
+    fn turn(&mut self, address: u64) {
+        let found = self.dwarf.by_address.find(address);
+        self.range = found.map_or((0, 0), |span| (span.start, span.end));
+        let unit = found.map(|span| u32::MAX - span.owner);
+        if self.unit.as_ref().map(|(unit, _)| *unit) != unit {
+            self.unit = unit.map(|unit| (unit, self.dwarf.detail(unit)));
+        }
+        (self.line_range, self.frame_range) = ((0, 0), (0, 0));
+    }
+}
+
+fn first<'a>(
+    files: &Files<'a>,
+    id: UnitId,
+    may_read_lines: bool,
+    code: &CodeRanges,
+    wants_declared: bool,
+) -> First<'a> {
+    let mut walked = walk::walk(files, id, code);
+    if !wants_declared {
+        walked.declared = Vec::new();
+    }
+    let mut first = First {
+        walked,
+        lines: Lines::default(),
+        lines_error: None,
+        used: Vec::new(),
+        ranges: Vec::new(),
+        producer: None,
+    };
+    let Some((file, unit)) = files.unit(id) else { return first };
+    if may_read_lines {
+        (first.lines, first.lines_error) = Lines::read(unit, code);
+    }
+    first.used = cited::used(file, unit, &first.walked.frames, first.lines.rows());
+    if let Ok(mut ranges) = file.dwarf.unit_ranges(unit) {
+        while let Ok(Some(range)) = ranges.next() {
+            if range.begin < range.end && code.has(range.begin) && first.ranges.len() < limits::UNIT_RANGES {
+                first.ranges.push((range.begin, range.end));
+            }
+        }
+    }
+    if first.ranges.is_empty() {
+        // A unit that doesn't say where it is has what its functions and lines have.
+        let functions = first.walked.functions.iter().flat_map(|function| function.ranges.iter().copied());
+        first.ranges = functions.chain(first.lines.ranges()).collect();
+    }
+    let root = unit.entry(unit.header.root_offset()).ok();
+    let producer = root.and_then(|root| root.attr_value(dw::DW_AT_producer));
+    first.producer = producer.and_then(|value| files.text(id, value));
+    first
+}
+
+/// Which units' line programs are read: all of them, unless together they would read the section again and again.
+fn lines_allowed(files: &Files<'_>, ids: &[UnitId], diagnostics: &mut Diagnostics) -> Vec<bool> {
+    use gimli::Section as _;
+    let section = files.main().dwarf.debug_line.reader().slice().len();
+    let mut left = section as u64 * limits::DEBUG_SHARES;
+    let allowed = ids.iter().map(|id| {
+        let program = files.unit(*id).and_then(|(_, unit)| unit.line_program.as_ref());
+        let length = program.map_or(0, |program| program.header().unit_length() as u64);
+        let fits = length <= left;
+        left = left.saturating_sub(length);
+        if !fits {
+            let message =
+                format!("unit {} shares its line table with too many others: its lines are lost", id.number);
+            diagnostics.add("lines-shared", b".debug_line", message);
+        }
+        fits
+    });
+    allowed.collect()
+}
+
+/// Tells what of a unit could not be read.
+fn tell(id: UnitId, first: &First<'_>, files: &Files<'_>, diagnostics: &mut Diagnostics) {
+    let name =
+        files.unit(id).and_then(|(_, unit)| unit.name.as_ref()).map(|name| name.slice()).unwrap_or_default();
+    if let Some(error) = &first.walked.error {
+        let message = format!("the entries of unit {} break off ({error}): what follows is lost", id.number);
+        diagnostics.add("debug-unit-unreadable", name, message);
+    }
+    if let Some(error) = &first.lines_error {
+        let message =
+            format!("the line table of unit {} breaks off ({error}): what follows is lost", id.number);
+        diagnostics.add("lines-unreadable", name, message);
+    }
+}

@@ -1,0 +1,239 @@
+//! A function's declaration, written as C declares it whatever its language.
+//!
+//! Types stand under their own names, without the namespaces around them. What the debug data doesn't say is `?`. Parameters
+//! that the compiler added (`DW_AT_artificial`: `this`) are left out.
+
+use gimli::{AttributeValue, DwTag, constants as dw};
+
+use super::{
+    Slice,
+    file::{Die, Files, UnitId},
+};
+use crate::limits;
+
+type Entry<'a> = gimli::DebuggingInformationEntry<Slice<'a>>;
+
+/// The declaration of a subprogram; none where it has no name, or would be too long.
+pub(super) fn write<'a>(files: &Files<'a>, die: Die) -> Option<String> {
+    let mut writer = Writer { files, left: limits::SIGNATURE };
+    writer.function(die).filter(|text| text.len() <= limits::SIGNATURE)
+}
+
+struct Writer<'f, 'a> {
+    files: &'f Files<'a>,
+    /// Bytes of names that may still be written: types that contain each other grow without end.
+    left: usize,
+}
+
+impl<'a> Writer<'_, 'a> {
+    fn function(&mut self, die: Die) -> Option<String> {
+        // From the instance to what it is an instance of: parameters of an instance may be fewer.
+        let mut chain = Vec::new();
+        let mut next = Some(die);
+        while let Some(die) = next.filter(|_| chain.len() < limits::DEBUG_CHAIN) {
+            let entry = self.files.entry(die)?;
+            let is_instance = entry.has_attr(dw::DW_AT_abstract_origin);
+            next = self.files.origin(die.unit, &entry);
+            chain.push((die, entry, is_instance));
+        }
+        let name = chain.iter().find_map(|(die, entry, _)| self.text(die.unit, entry))?;
+        let returns =
+            chain.iter().find_map(|(die, entry, _)| Some((die.unit, entry.attr_value(dw::DW_AT_type)?)));
+        let source = chain.iter().position(|(_, _, is_instance)| !is_instance).unwrap_or(0);
+        let mut parameters = self.parameters(chain[source].0);
+        let is_prototyped = chain.iter().any(|(_, entry, _)| entry.has_attr(dw::DW_AT_prototyped));
+        for (die, _, _) in &chain[source + 1..] {
+            if parameters.is_empty() {
+                parameters = self.parameters(*die);
+            }
+        }
+        let inside = match (parameters.is_empty(), is_prototyped) {
+            (true, true) => "void".to_owned(),
+            _ => parameters.join(", "),
+        };
+        let declarator = format!("{name}({inside})");
+        Some(match returns {
+            Some((unit, value)) => match self.files.follow(unit, &value) {
+                Some(returned) => self.declare(returned, declarator, 0),
+                None => format!("? {declarator}"),
+            },
+            None => format!("void {declarator}"),
+        })
+    }
+
+    /// The parameters of a subprogram or subroutine type.
+    fn parameters(&mut self, die: Die) -> Vec<String> {
+        let mut parameters = Vec::new();
+        let files = self.files;
+        let Some((_, unit)) = files.unit(die.unit) else { return parameters };
+        let Ok(mut tree) = unit.entries_tree(Some(die.offset)) else { return parameters };
+        let Ok(root) = tree.root() else { return parameters };
+        let mut children = root.children();
+        while let Ok(Some(child)) = children.next() {
+            let entry = child.entry();
+            match entry.tag() {
+                dw::DW_TAG_formal_parameter if entry.has_attr(dw::DW_AT_artificial) => {}
+                dw::DW_TAG_formal_parameter => {
+                    let name = self.text(die.unit, entry).unwrap_or_default();
+                    parameters.push(self.typed(die.unit, entry, name, 0));
+                }
+                dw::DW_TAG_unspecified_parameters => parameters.push("...".to_owned()),
+                _ => {}
+            }
+            if self.left == 0 {
+                break;
+            }
+        }
+        parameters
+    }
+
+    /// A declarator of the type that an entry has; `void` where it has none.
+    fn typed(&mut self, unit: UnitId, entry: &Entry<'a>, declarator: String, depth: usize) -> String {
+        match entry.attr_value(dw::DW_AT_type) {
+            Some(value) => match self.files.follow(unit, &value) {
+                Some(named) => self.declare(named, declarator, depth),
+                None => spaced("?", &declarator),
+            },
+            None => spaced("void", &declarator),
+        }
+    }
+
+    /// A declarator of a type: C writes types around what is declared.
+    fn declare(&mut self, die: Die, declarator: String, depth: usize) -> String {
+        let Some(entry) = self.files.entry(die).filter(|_| depth < limits::TYPE_DEPTH && self.left > 0)
+        else {
+            return spaced("?", &declarator);
+        };
+        let (unit, tag) = (die.unit, entry.tag());
+        match tag {
+            dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type | dw::DW_TAG_rvalue_reference_type => {
+                if let Some(name) = self.text(unit, &entry) {
+                    // Rust's pointers have names of their own.
+                    return spaced(&name, &declarator);
+                }
+                let mark = match tag {
+                    dw::DW_TAG_pointer_type => "*",
+                    dw::DW_TAG_reference_type => "&",
+                    _ => "&&",
+                };
+                let inner = format!("{mark}{declarator}");
+                let inner = if self.binds_tighter(unit, &entry) { format!("({inner})") } else { inner };
+                self.typed(unit, &entry, inner, depth + 1)
+            }
+            dw::DW_TAG_const_type
+            | dw::DW_TAG_volatile_type
+            | dw::DW_TAG_restrict_type
+            | dw::DW_TAG_atomic_type => {
+                let word = match tag {
+                    dw::DW_TAG_const_type => "const",
+                    dw::DW_TAG_volatile_type => "volatile",
+                    dw::DW_TAG_restrict_type => "restrict",
+                    _ => "_Atomic",
+                };
+                if self.is_pointer(unit, &entry, 0) {
+                    let inner = spaced(word, &declarator);
+                    self.typed(unit, &entry, inner, depth + 1)
+                } else {
+                    format!("{word} {}", self.typed(unit, &entry, declarator, depth + 1))
+                }
+            }
+            dw::DW_TAG_array_type => {
+                let bounds = self.bounds(die);
+                self.typed(unit, &entry, format!("{declarator}{bounds}"), depth + 1)
+            }
+            dw::DW_TAG_subroutine_type => {
+                let parameters = self.parameters(die).join(", ");
+                self.typed(unit, &entry, format!("{declarator}({parameters})"), depth + 1)
+            }
+            _ => {
+                let name = self.text(unit, &entry).unwrap_or_else(|| "?".to_owned());
+                match keyword(tag) {
+                    Some(keyword) if self.is_c(unit) => spaced(&format!("{keyword} {name}"), &declarator),
+                    _ => spaced(&name, &declarator),
+                }
+            }
+        }
+    }
+
+    /// Whether what a pointer points to is written behind it, as an array or a function is.
+    fn binds_tighter(&self, unit: UnitId, entry: &Entry<'a>) -> bool {
+        let pointed = entry.attr_value(dw::DW_AT_type).and_then(|value| self.files.follow(unit, &value));
+        let tag = pointed.and_then(|pointed| self.files.entry(pointed)).map(|pointed| pointed.tag());
+        matches!(tag, Some(dw::DW_TAG_array_type | dw::DW_TAG_subroutine_type))
+    }
+
+    /// Whether a qualified type is a pointer, through further qualifiers: they are then written behind the `*`.
+    fn is_pointer(&self, unit: UnitId, entry: &Entry<'a>, depth: usize) -> bool {
+        let Some(value) = entry.attr_value(dw::DW_AT_type) else { return false };
+        let Some(of) = self.files.follow(unit, &value).filter(|_| depth < limits::TYPE_DEPTH) else {
+            return false;
+        };
+        let Some(entry) = self.files.entry(of) else { return false };
+        match entry.tag() {
+            dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type => !entry.has_attr(dw::DW_AT_name),
+            dw::DW_TAG_const_type | dw::DW_TAG_volatile_type | dw::DW_TAG_restrict_type => {
+                self.is_pointer(of.unit, &entry, depth + 1)
+            }
+            _ => false,
+        }
+    }
+
+    /// The bounds of an array type, `[4][2]`.
+    fn bounds(&self, die: Die) -> String {
+        let mut bounds = String::new();
+        let files = self.files;
+        let Some((_, unit)) = files.unit(die.unit) else { return bounds };
+        let Ok(mut tree) = unit.entries_tree(Some(die.offset)) else { return bounds };
+        let Ok(root) = tree.root() else { return bounds };
+        let mut children = root.children();
+        while let Ok(Some(child)) = children.next() {
+            let entry = child.entry();
+            if entry.tag() == dw::DW_TAG_subrange_type && bounds.len() < limits::SIGNATURE {
+                let number =
+                    |at| entry.attr_value(at).and_then(|value: AttributeValue<_>| value.udata_value());
+                let upper = number(dw::DW_AT_upper_bound).and_then(|last| last.checked_add(1));
+                match number(dw::DW_AT_count).or(upper) {
+                    Some(count) => bounds.push_str(&format!("[{count}]")),
+                    None => bounds.push_str("[]"),
+                }
+            }
+        }
+        bounds
+    }
+
+    /// The name of an entry, as far as names may still be written.
+    fn text(&mut self, unit: UnitId, entry: &Entry<'a>) -> Option<String> {
+        let name = self.files.text(unit, entry.attr_value(dw::DW_AT_name)?)?;
+        if name.is_empty() || name.len() > self.left {
+            self.left = if name.is_empty() { self.left } else { 0 };
+            return None;
+        }
+        self.left -= name.len();
+        Some(String::from_utf8_lossy(name).into_owned())
+    }
+
+    /// Whether a unit is in C, where a structure's name alone is no type.
+    fn is_c(&self, unit: UnitId) -> bool {
+        let root = self.files.unit(unit).and_then(|(_, unit)| unit.entry(unit.header.root_offset()).ok());
+        let language = root.and_then(|root| root.attr_value(dw::DW_AT_language));
+        matches!(
+            language,
+            Some(AttributeValue::Language(
+                dw::DW_LANG_C | dw::DW_LANG_C89 | dw::DW_LANG_C99 | dw::DW_LANG_C11 | dw::DW_LANG_C17
+            ))
+        )
+    }
+}
+
+fn keyword(tag: DwTag) -> Option<&'static str> {
+    match tag {
+        dw::DW_TAG_structure_type => Some("struct"),
+        dw::DW_TAG_union_type => Some("union"),
+        dw::DW_TAG_enumeration_type => Some("enum"),
+        _ => None,
+    }
+}
+
+fn spaced(before: &str, declarator: &str) -> String {
+    if declarator.is_empty() { before.to_owned() } else { format!("{before} {declarator}") }
+}
