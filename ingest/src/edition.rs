@@ -166,6 +166,7 @@ pub(crate) fn derive(
             .into_iter()
             .map(|file| DebugFile { file, found: Found::Given, package: None })
             .collect(),
+        producers: dwarf.as_ref().map(|dwarf| dwarf.producers().to_vec()).unwrap_or_default(),
         family,
         counts: all.counts,
         coverage: coverage(&bodies),

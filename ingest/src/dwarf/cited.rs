@@ -2,13 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gimli::constants as dw;
-
 use super::{
-    file::{Die, File, Files, Unit, UnitId},
+    file::{File, Files, Unit, UnitId},
     lines::LineRow,
     paths::{self, SourcePath},
-    walk::{self, NONE},
+    walk::{self, DeclaredAt, NONE},
 };
 use crate::limits;
 
@@ -77,6 +75,8 @@ pub(super) fn used<'a>(
 pub(super) struct PathTable {
     all: Vec<CitedPath>,
     numbers: BTreeMap<Vec<u8>, u32>,
+    /// Numbers of files that functions are declared in, by unit and number in its table.
+    declaring: BTreeMap<(UnitId, u32), u32>,
 }
 
 impl PathTable {
@@ -102,20 +102,21 @@ impl PathTable {
         }
     }
 
-    /// Where a function is declared: by its entry, or the one that it is an instance of.
-    pub(super) fn declared(&mut self, files: &Files<'_>, mut die: Die) -> Option<Declared> {
-        for _ in 0..limits::DEBUG_CHAIN {
-            let entry = files.entry(die)?;
-            let file = entry.attr_value(dw::DW_AT_decl_file).and_then(|value| walk::file_index(&value));
-            let line = entry.attr_value(dw::DW_AT_decl_line).map_or(0, |value| walk::number(&value));
-            if let Some(index) = file.filter(|_| line > 0) {
-                let (file, unit) = files.unit(die.unit)?;
-                let path = self.add(&paths::find(file, unit, index)?, line);
-                return Some(Declared { path, line });
+    /// Enters the file that a function is declared in.
+    pub(super) fn declared(&mut self, files: &Files<'_>, at: DeclaredAt) -> Option<Declared> {
+        let known = self.declaring.get(&(at.unit, at.file)).copied();
+        let path = match known {
+            Some(path) => path,
+            None => {
+                let (file, unit) = files.unit(at.unit)?;
+                let path = self.add(&paths::find(file, unit, at.file)?, at.line);
+                self.declaring.insert((at.unit, at.file), path);
+                path
             }
-            die = files.origin(die.unit, &entry)?;
-        }
-        None
+        };
+        let cited = &mut self.all[path as usize];
+        cited.last_line = cited.last_line.max(at.line);
+        Some(Declared { path, line: at.line })
     }
 
     /// All of them.

@@ -11,6 +11,7 @@ mod cited;
 mod file;
 mod lines;
 mod paths;
+mod places;
 mod sections;
 mod signature;
 mod spans;
@@ -29,6 +30,7 @@ pub(crate) use cited::{CitedPath, Declared};
 use cited::{PathTable, Used};
 use file::{Die, Files, UnitId, Which};
 use lines::Lines;
+pub(crate) use places::{At, Places};
 pub(crate) use sections::Sections;
 use spans::{Flat, Span};
 pub(crate) use walk::NONE;
@@ -167,7 +169,7 @@ impl<'a> Dwarf<'a> {
                 ranges: function.ranges,
                 entry: function.entry,
                 die: function.die,
-                declared: paths.declared(&files, function.die),
+                declared: function.declared.and_then(|at| paths.declared(&files, at)),
             }));
             if producers.len() < limits::PRODUCERS {
                 producers.extend(first.producer.map(<[u8]>::to_vec));
@@ -220,15 +222,7 @@ impl<'a> Dwarf<'a> {
 
     /// For looking up addresses one after the other.
     pub(crate) fn places(&self) -> Places<'_, 'a> {
-        Places {
-            dwarf: self,
-            unit: None,
-            range: (0, 0),
-            line: None,
-            line_range: (0, 0),
-            frame: NONE,
-            frame_range: (0, 0),
-        }
+        Places::of(self)
     }
 
     /// Forgets what is only needed below an address.
@@ -254,91 +248,6 @@ impl Function<'_> {
     /// Where the debug data declares it.
     pub(crate) fn declared(&self) -> Option<&Declared> {
         self.declared.as_ref()
-    }
-}
-
-/// Looks up addresses, quickest in rising order.
-pub(crate) struct Places<'d, 'a> {
-    dwarf: &'d Dwarf<'a>,
-    unit: Option<(u32, Arc<Detail<'a>>)>,
-    range: (u64, u64),
-    line: Option<lines::LineRow>,
-    line_range: (u64, u64),
-    frame: u32,
-    frame_range: (u64, u64),
-}
-
-/// Where an address is in the source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct At {
-    /// The unit that says so.
-    pub(crate) unit: u32,
-    /// The file's number among [`Dwarf::paths`].
-    pub(crate) path: u32,
-    /// The line; 0 for code that the compiler made.
-    pub(crate) line: u32,
-    /// The innermost frame's number in the unit, or [`NONE`].
-    pub(crate) frame: u32,
-}
-
-/// One frame of a stack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct StackFrame<'a> {
-    /// The function's name.
-    pub(crate) function: Option<&'a [u8]>,
-    /// The frame that it was inlined into, or [`NONE`].
-    pub(crate) parent: u32,
-    /// The file of the call among [`Dwarf::paths`], or [`NONE`].
-    pub(crate) call_path: u32,
-    /// The line of the call; 0 for none.
-    pub(crate) call_line: u32,
-}
-
-impl<'a> Places<'_, 'a> {
-    /// Where an address is; `None` where no line table row covers it.
-    pub(crate) fn find(&mut self, address: u64) -> Option<At> {
-        if !(self.range.0..self.range.1).contains(&address) {
-            self.turn(address);
-        }
-        let (unit, detail) = self.unit.as_ref()?;
-        if !(self.line_range.0..self.line_range.1).contains(&address) {
-            let found = detail.lines.find(address);
-            self.line = found.map(|(row, _)| row);
-            self.line_range = (address, found.map_or(address, |(_, end)| end));
-        }
-        if !(self.frame_range.0..self.frame_range.1).contains(&address) {
-            let found = detail.spans.find(address);
-            self.frame = found.map_or(NONE, |span| span.owner);
-            self.frame_range = found.map_or((0, 0), |span| (span.start, span.end));
-        }
-        let line = self.line?;
-        let path = self.dwarf.units[*unit as usize].paths.get(line.file as usize).copied();
-        let path = path.filter(|path| *path != NONE)?;
-        Some(At { unit: *unit, path, line: line.line, frame: self.frame })
-    }
-
-    /// A frame of the unit that the last address found is in.
-    pub(crate) fn frame(&self, number: u32) -> Option<StackFrame<'a>> {
-        let (unit, detail) = self.unit.as_ref()?;
-        let frame = detail.frames.get(number as usize)?;
-        let paths = &self.dwarf.units[*unit as usize].paths;
-        let call_path = paths.get(frame.call_file as usize).copied().unwrap_or(NONE);
-        Some(StackFrame {
-            function: frame.function,
-            parent: frame.parent,
-            call_path,
-            call_line: frame.call_line,
-        })
-    }
-
-    fn turn(&mut self, address: u64) {
-        let found = self.dwarf.by_address.find(address);
-        self.range = found.map_or((0, 0), |span| (span.start, span.end));
-        let unit = found.map(|span| u32::MAX - span.owner);
-        if self.unit.as_ref().map(|(unit, _)| *unit) != unit {
-            self.unit = unit.map(|unit| (unit, self.dwarf.detail(unit)));
-        }
-        (self.line_range, self.frame_range) = ((0, 0), (0, 0));
     }
 }
 
@@ -406,8 +315,16 @@ fn lines_allowed(files: &Files<'_>, ids: &[UnitId], diagnostics: &mut Diagnostic
 
 /// Tells what of a unit could not be read.
 fn tell(id: UnitId, first: &First<'_>, files: &Files<'_>, diagnostics: &mut Diagnostics) {
-    let name =
-        files.unit(id).and_then(|(_, unit)| unit.name.as_ref()).map(|name| name.slice()).unwrap_or_default();
+    let name = files
+        .unit(id)
+        .and_then(|(_, unit)| unit.name.as_ref())
+        .map(gimli::EndianSlice::slice)
+        .unwrap_or_default();
+    if files.unit(id).is_some_and(|(_, unit)| matches!(unit.dwo_name(), Ok(Some(_)))) {
+        let message = "the unit's entries stand in a file of split DWARF, which this version does not read: its functions and \
+                       inlined frames are lost";
+        diagnostics.add("split-dwarf", name, message);
+    }
     if let Some(error) = &first.walked.error {
         let message = format!("the entries of unit {} break off ({error}): what follows is lost", id.number);
         diagnostics.add("debug-unit-unreadable", name, message);

@@ -21,7 +21,7 @@ pub(super) fn find<'a>(file: &File<'a>, unit: &Unit<'a>, index: u32) -> Option<S
     let entry = header.file(index.into())?;
     let text = |value| file.dwarf.attr_string(unit, value).ok().map(|text| text.slice());
     let name = text(entry.path_name())?;
-    let compilation = unit.comp_dir.as_ref().map(|folder| folder.slice()).unwrap_or_default();
+    let compilation = unit.comp_dir.as_ref().map(gimli::EndianSlice::slice).unwrap_or_default();
     let folder = header.directory(entry.directory_index()).and_then(text).unwrap_or_default();
     let joined = if name.starts_with(b"/") {
         vec![name]

@@ -58,6 +58,7 @@ impl Flat {
     }
 
     /// All of them.
+    #[cfg(test)]
     pub(super) fn all(&self) -> &[Span] {
         &self.spans
     }

@@ -40,6 +40,19 @@ pub(super) struct Function<'a> {
     pub(super) ranges: Box<[(u64, u64)]>,
     /// Where it is entered.
     pub(super) entry: u64,
+    /// Where it is declared.
+    pub(super) declared: Option<DeclaredAt>,
+}
+
+/// Where a function is declared, as the entry that says so numbers files.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DeclaredAt {
+    /// The entry's unit.
+    pub(super) unit: UnitId,
+    /// The file's number in the unit's table.
+    pub(super) file: u32,
+    /// The line.
+    pub(super) line: u32,
 }
 
 /// A frame.
@@ -144,7 +157,7 @@ impl<'a> Walk<'_, 'a> {
         let die = Die { unit: self.id, offset };
         if let (Some(name), Some(file)) = (&found.name, found.file)
             && found.line > 0
-            && let Some(name) = self.files.text(self.id, name.clone())
+            && let Some(name) = self.files.text(self.id, *name)
         {
             self.walked.declared.push((name, file, found.line));
         }
@@ -158,13 +171,28 @@ impl<'a> Walk<'_, 'a> {
         });
         let entry = entry.filter(|entry| ranges.iter().any(|(start, end)| (start..end).contains(&entry)));
         let frame = self.push(Frame { function: name, parent: NONE, call_file: NONE, call_line: 0 }, &ranges);
-        self.walked.functions.push(Function {
-            die,
-            name,
-            ranges: ranges.into(),
-            entry: entry.unwrap_or(first),
-        });
+        let (ranges, entry, declared) = (ranges.into(), entry.unwrap_or(first), self.declared(found));
+        self.walked.functions.push(Function { die, name, ranges, entry, declared });
         frame
+    }
+
+    /// Where a subprogram is declared: by its own entry, or by one that it is an instance or the definition of.
+    fn declared(&self, found: &Attributes<'a>) -> Option<DeclaredAt> {
+        if let Some(file) = found.file.filter(|_| found.line > 0) {
+            return Some(DeclaredAt { unit: self.id, file, line: found.line });
+        }
+        let origin = found.origin.as_ref().or(found.specification.as_ref())?;
+        let mut die = self.files.follow(self.id, origin)?;
+        for _ in 0..limits::DEBUG_CHAIN {
+            let entry = self.files.entry(die)?;
+            let file = entry.attr_value(dw::DW_AT_decl_file).and_then(|value| file_index(&value));
+            let line = entry.attr_value(dw::DW_AT_decl_line).map_or(0, |value| number(&value));
+            if let Some(file) = file.filter(|_| line > 0) {
+                return Some(DeclaredAt { unit: die.unit, file, line });
+            }
+            die = self.files.origin(die.unit, &entry)?;
+        }
+        None
     }
 
     /// Enters an inlined subprogram. Returns its frame, where it has code.
@@ -191,7 +219,7 @@ impl<'a> Walk<'_, 'a> {
     /// The name of an entry, by what was read of it or by what it is an instance of. Each is looked for once.
     fn name(&mut self, found: &Attributes<'a>, die: Option<Die>) -> Option<&'a [u8]> {
         let text = |value: &Option<Value<'a>>| {
-            value.clone().and_then(|value| self.files.text(self.id, value)).filter(|name| !name.is_empty())
+            (*value).and_then(|value| self.files.text(self.id, value)).filter(|name| !name.is_empty())
         };
         if let Some(linkage) = text(&found.linkage) {
             return Some(linkage);
@@ -223,8 +251,7 @@ impl<'a> Walk<'_, 'a> {
             };
             take(low, high.unwrap_or(low));
         } else if let Some(value) = &found.ranges {
-            let offset: Option<RangeListsOffset> =
-                file.dwarf.attr_ranges_offset(unit, value.clone()).ok().flatten();
+            let offset: Option<RangeListsOffset> = file.dwarf.attr_ranges_offset(unit, *value).ok().flatten();
             let Some(mut list) = offset.and_then(|offset| file.dwarf.ranges(unit, offset).ok()) else {
                 return ranges;
             };
@@ -241,7 +268,7 @@ impl<'a> Walk<'_, 'a> {
 
     fn address(&self, value: &Value<'a>) -> Option<u64> {
         let (file, unit) = self.files.unit(self.id)?;
-        file.dwarf.attr_address(unit, value.clone()).ok().flatten()
+        file.dwarf.attr_address(unit, *value).ok().flatten()
     }
 }
 

@@ -21,6 +21,8 @@ pub(crate) struct About {
     pub(crate) file: FileId,
     /// The debug files.
     pub(crate) debug: Vec<DebugFile>,
+    /// What compilers said of themselves in the debug data.
+    pub(crate) producers: Vec<Vec<u8>>,
     /// The machine's family.
     pub(crate) family: Option<&'static dyn Family>,
     /// Counts.
@@ -55,7 +57,11 @@ pub(crate) fn write(elf: &Elf<'_>, about: About, more: &mut LazyPack<'_>) -> Res
         .comments
         .iter()
         .map(|text| Compiler { from: ".comment".to_owned(), text: Name::from_bytes(text) });
-    let mut compilers: Vec<Compiler> = compilers.collect();
+    let producers = about
+        .producers
+        .iter()
+        .map(|text| Compiler { from: "DW_AT_producer".to_owned(), text: Name::from_bytes(text) });
+    let mut compilers: Vec<Compiler> = compilers.chain(producers).collect();
     compilers.sort();
     compilers.dedup();
     Ok(Meta {
