@@ -32,3 +32,23 @@ pub(crate) const RUNS_INTO: usize = 16;
 pub(crate) const FOLDER_FILES: usize = 1_000_000;
 /// How deep `add` walks into a folder.
 pub(crate) const FOLDER_DEPTH: usize = 64;
+/// Most files of one source tree.
+pub(crate) const SOURCE_FILES: usize = 1_000_000;
+/// Most bytes of one source tree.
+pub(crate) const SOURCE_TOTAL: u64 = 16 << 30;
+/// Largest file of a tree that is taken for a source; a larger one counts in the tree's digest and fits no path.
+pub(crate) const SOURCE_FILE: u64 = 64 << 20;
+/// Most source packages at the top of one folder.
+pub(crate) const SOURCE_PACKAGES: usize = 100;
+/// Most files that fit a path equally well and are compared; more are ambiguous.
+pub(crate) const SOURCE_MATCHES: usize = 1000;
+/// Most bytes of the lines around a declaration that are searched for its name.
+pub(crate) const SOURCE_WINDOW: usize = 64 << 10;
+/// Longest name and version of a source package, and longest format.
+pub(crate) const SOURCE_PACKAGE_WORD: usize = 256;
+/// Bytes of `debian/changelog` that are read for its first entry.
+pub(crate) const SOURCE_CHANGELOG: u64 = 4 << 10;
+/// Bytes of a `.dsc` that are read for its format.
+pub(crate) const SOURCE_CONTROL: u64 = 1 << 20;
+/// Bytes of what `dpkg-source` said that an error quotes.
+pub(crate) const SOURCE_SAID: u64 = 1 << 10;

@@ -6,6 +6,7 @@ mod items;
 pub(crate) mod lookup;
 pub(crate) mod meta;
 mod pack;
+pub(crate) mod sources;
 mod tree;
 
 pub(crate) use pack::LazyPack;
