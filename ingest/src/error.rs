@@ -77,6 +77,14 @@ pub enum InputError {
         /// The debug file.
         path: PathBuf,
     },
+    /// A package that is damaged, cut, out of order or larger than is read.
+    #[error("the package `{}` can't be read: {reason}", path.display())]
+    BadPackage {
+        /// The package.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
     /// A folder without an ELF in it.
     #[error("the folder `{}` holds no ELF file ({files} other files)", path.display())]
     NoElf {
