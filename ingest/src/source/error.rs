@@ -1,6 +1,6 @@
 //! Why sources can't be taken.
 
-use std::path::PathBuf;
+use std::{io, path::PathBuf};
 
 /// What was given as sources, or said of them, can't be used: nothing is added, since what was asked for can't be made.
 #[derive(Debug, thiserror::Error)]
@@ -36,10 +36,18 @@ pub enum SourceError {
         /// The file.
         path: PathBuf,
     },
-    /// A `.dsc` that is not unpacked.
-    #[error("the source package `{}` is not unpacked: {reason}", path.display())]
+    /// What was unpacked can't be kept.
+    #[error("`{}` can't be written", path.display())]
+    Unwritable {
+        /// Where it was to be kept.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A tarball or a `.dsc` that is not unpacked.
+    #[error("the sources `{}` are not unpacked: {reason}", path.display())]
     BadPackage {
-        /// The `.dsc`.
+        /// The tarball or `.dsc`.
         path: PathBuf,
         /// Why.
         reason: String,

@@ -18,7 +18,7 @@ pub(super) struct At {
 
 impl At {
     /// The tree and the file in it.
-    pub(super) fn of<'a>(self, trees: &'a [Tree]) -> (&'a Tree, &'a TreeFile) {
+    pub(super) fn of(self, trees: &[Tree]) -> (&Tree, &TreeFile) {
         let tree = &trees[self.tree as usize];
         (tree, &tree.files[self.file as usize])
     }

@@ -11,6 +11,7 @@ mod judge;
 mod map;
 mod names;
 mod path;
+mod tarball;
 mod tree;
 mod unpack;
 mod walk;
@@ -20,11 +21,13 @@ use std::path::PathBuf;
 use elfscope_schema::{Package, Sha256Digest, SourcePackage, SourceTree};
 
 pub use error::SourceError;
-#[cfg_attr(not(test), expect(unused_imports, reason = "`add` asks for none yet"))]
+#[expect(unused_imports, reason = "`add` asks for none yet")]
 pub(crate) use hint::hints;
 pub use hint::{Hint, Origin};
 #[cfg_attr(not(test), expect(unused_imports, reason = "the reader of debug data makes them"))]
-pub(crate) use judge::{Cited, Judged};
+pub(crate) use judge::Cited;
+#[expect(unused_imports, reason = "the reader of debug data asks for none yet")]
+pub(crate) use judge::Judged;
 pub use map::SourceMap;
 
 use crate::InputError;
@@ -47,17 +50,13 @@ impl Trees {
     ) -> Result<Self, InputError> {
         let mut unpacker = unpack::Unpacker::new(scratch);
         let mut trees = Vec::new();
-        let mut folders = Vec::new();
         for path in paths {
-            for root in unpacker.roots(path)? {
-                trees.push(tree::Tree::open(&root)?);
-                folders.push(root);
-            }
+            trees.extend(unpacker.trees(path)?);
         }
         // Equal trees are one: which of them is read makes no difference.
         trees.sort_by_key(|tree| tree.digest);
         trees.dedup_by_key(|tree| tree.digest);
-        let maps = map::resolve(maps, &trees, &folders)?;
+        let maps = map::resolve(maps, &trees, paths)?;
         Ok(Self { index: find::Index::of(&trees), trees, maps })
     }
 

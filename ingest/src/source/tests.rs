@@ -8,6 +8,8 @@ use md5::{Digest as _, Md5};
 use super::{judge::Judged, *};
 use crate::limits;
 
+mod unpacked;
+
 /// A folder with these files.
 fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -28,19 +30,6 @@ fn open(paths: &[&Path], maps: &[&str]) -> Result<Trees, InputError> {
     let paths: Vec<PathBuf> = paths.iter().map(|path| path.to_path_buf()).collect();
     let maps: Vec<SourceMap> = maps.iter().map(|map| SourceMap::parse(map)).collect::<Result<_, _>>()?;
     Trees::open(&paths, &maps, &mut || panic!("nothing is to be unpacked"))
-}
-
-/// The trees of paths that are unpacked. They are gone afterwards, so only what is told of them can be asked.
-fn unpacked(paths: &[&Path]) -> Result<Trees, InputError> {
-    let scratch = tempfile::tempdir().unwrap();
-    let paths: Vec<PathBuf> = paths.iter().map(|path| path.to_path_buf()).collect();
-    let mut asked = 0;
-    let trees = Trees::open(&paths, &[], &mut || {
-        asked += 1;
-        Ok(scratch.path().to_owned())
-    });
-    assert!(asked <= 1);
-    trees
 }
 
 fn cited(path: &str) -> Cited {
@@ -110,6 +99,7 @@ fn a_digest_is_of_paths_and_bytes_and_nothing_else() {
 fn folders_without_sources_are_refused() {
     let empty = folder(&[]);
     refused(open(&[empty.path()], &[]), "hold no file");
+    assert!(open(&[], &[]).unwrap().is_empty());
     refused(open(&[&empty.path().join("none")], &[]), "can't be read");
 }
 
@@ -304,6 +294,7 @@ fn a_tree_of_a_hundred_thousand_equal_names_costs_no_more() {
         path: format!("{number:06}/x/Makefile").into_bytes(),
         sha256: Sha256Digest::of(&number.to_le_bytes()),
         size: if number == 7 { limits::SOURCE_FILE + 1 } else { 1 },
+        stored: None,
     };
     let tree = tree::Tree {
         root: PathBuf::new(),
@@ -319,79 +310,4 @@ fn a_tree_of_a_hundred_thousand_equal_names_costs_no_more() {
     // Too large to be a source.
     assert_eq!(found(&trees, &cited("000007/x/Makefile")), "ambiguous");
     refused(trees.judge(&cited("000008/x/Makefile")), "can't be read");
-}
-
-/// A source package of `hello` below `folder`: its upstream tarball, Debian's with a patch, and the `.dsc`.
-fn package(folder: &Path, format: &str) -> PathBuf {
-    let patch = "--- a/hello.c\n+++ b/hello.c\n@@ -1 +1 @@\n-int old;\n+int patched;\n";
-    let upstream = tarball(&[("hello-2.10/hello.c", "int old;\n"), ("hello-2.10/lib/a.c", "int a;\n")]);
-    let debian = tarball(&[
-        ("debian/changelog", "hello (2.10-3) sid; urgency=low\n"),
-        ("debian/source/format", "3.0 (quilt)\n"),
-        ("debian/patches/series", "fix.patch\n"),
-        ("debian/patches/fix.patch", patch),
-    ]);
-    let mut files = String::new();
-    for (name, bytes) in [("hello_2.10.orig.tar.gz", upstream), ("hello_2.10-3.debian.tar.gz", debian)] {
-        let md5: String = Md5::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-        files += &format!(" {md5} {} {name}\n", bytes.len());
-        fs::write(folder.join(name), bytes).unwrap();
-    }
-    let dsc = folder.join("hello_2.10-3.dsc");
-    fs::write(&dsc, format!("Format: {format}\nSource: hello\nVersion: 2.10-3\nFiles:\n{files}")).unwrap();
-    dsc
-}
-
-fn tarball(files: &[(&str, &str)]) -> Vec<u8> {
-    let mut tar = tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
-    for (path, text) in files {
-        let mut header = tar::Header::new_gnu();
-        header.set_size(text.len() as u64);
-        header.set_mode(0o644);
-        tar.append_data(&mut header, path, text.as_bytes()).unwrap();
-    }
-    tar.into_inner().unwrap().finish().unwrap()
-}
-
-/// What [`package`] unpacks to.
-const UNPACKED: [(&str, &str); 6] = [
-    ("hello.c", "int patched;\n"),
-    ("lib/a.c", "int a;\n"),
-    ("debian/changelog", "hello (2.10-3) sid; urgency=low\n"),
-    ("debian/source/format", "3.0 (quilt)\n"),
-    ("debian/patches/series", "fix.patch\n"),
-    ("debian/patches/fix.patch", "--- a/hello.c\n+++ b/hello.c\n@@ -1 +1 @@\n-int old;\n+int patched;\n"),
-];
-
-/// Needs `dpkg-source`, as the product does.
-#[test]
-fn a_source_package_is_the_folder_that_it_unpacks_to() {
-    let packed = tempfile::tempdir().unwrap();
-    let dsc = package(packed.path(), "3.0 (quilt)");
-    let plain = folder(&UNPACKED);
-    let expected = open(&[plain.path()], &[]).unwrap();
-    for path in [&*dsc, packed.path()] {
-        let trees = unpacked(&[path]).unwrap();
-        assert_eq!(trees.given(), expected.given());
-        assert_eq!(trees.documents(None), expected.documents(None));
-    }
-    assert_eq!(expected.documents(None)[0].package.as_ref().unwrap().version, "2.10-3");
-}
-
-#[test]
-fn a_source_package_that_cannot_be_unpacked_says_why() {
-    let packed = tempfile::tempdir().unwrap();
-    let dsc = package(packed.path(), "3.0 (git)");
-    refused(unpacked(&[&dsc]), "its format is `3.0 (git)`");
-    fs::write(&dsc, "Source: hello\n").unwrap();
-    refused(unpacked(&[&dsc]), "it has no `Format`");
-    let dsc = package(packed.path(), "3.0 (quilt)");
-    fs::remove_file(packed.path().join("hello_2.10.orig.tar.gz")).unwrap();
-    refused(unpacked(&[&dsc]), "hello_2.10.orig.tar.gz");
-
-    let scratch = tempfile::tempdir().unwrap();
-    let mut give = || Ok(scratch.path().to_owned());
-    let mut unpacker = unpack::Unpacker::new(&mut give);
-    unpacker.dpkg_source = "dpkg-source-that-is-not-here";
-    refused(unpacker.roots(&dsc), "unpack it on a Debian machine");
 }

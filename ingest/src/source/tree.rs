@@ -11,6 +11,7 @@ use elfscope_schema::{Name, Sha256Digest, SourcePackage, to_canonical};
 use super::{
     SourceError, changelog,
     path::to_relative,
+    tarball,
     walk::{self, TreeFile},
 };
 use crate::{InputError, limits};
@@ -18,7 +19,7 @@ use crate::{InputError, limits};
 /// A folder of sources.
 #[derive(Debug)]
 pub(super) struct Tree {
-    /// Where it is.
+    /// The folder that its files are in.
     pub(super) root: PathBuf,
     /// Its digest: see `elfscope_schema::manifest::Given::sources`.
     pub(super) digest: Sha256Digest,
@@ -31,16 +32,20 @@ pub(super) struct Tree {
 impl Tree {
     /// Reads a folder.
     pub(super) fn open(root: &Path) -> Result<Self, InputError> {
-        let files = walk::files(root)?;
+        Self::new(root, root.to_owned(), walk::files(root)?)
+    }
+
+    /// The tree of these files, by the bytes of their paths. `given` is what they came from.
+    pub(super) fn new(given: &Path, root: PathBuf, files: Vec<TreeFile>) -> Result<Self, InputError> {
         if files.is_empty() {
-            return Err(SourceError::Empty { path: root.to_owned() }.into());
+            return Err(SourceError::Empty { path: given.to_owned() }.into());
         }
         let told: Vec<(Name, Sha256Digest)> =
             files.iter().map(|file| (Name::from_bytes(&file.path), file.sha256)).collect();
         let digest = Sha256Digest::of(&to_canonical(&told));
-        let mut tree = Self { root: root.to_owned(), digest, files, package: None };
-        if tree.find(changelog::PATH).is_some() {
-            tree.package = changelog::parse(&tree.start_of(changelog::PATH)?);
+        let mut tree = Self { root, digest, files, package: None };
+        if let Some(file) = tree.find(changelog::PATH) {
+            tree.package = changelog::parse(&tree.start_of(file)?);
         }
         Ok(tree)
     }
@@ -60,7 +65,10 @@ impl Tree {
 
     /// Where a file of it is.
     pub(super) fn place(&self, file: &TreeFile) -> PathBuf {
-        self.root.join(to_relative(&file.path))
+        match file.stored {
+            Some(stored) => tarball::place(&self.root, stored),
+            None => self.root.join(to_relative(&file.path)),
+        }
     }
 
     /// A file's bytes, which are those that its digest was taken of.
@@ -77,8 +85,8 @@ impl Tree {
         }
     }
 
-    fn start_of(&self, path: &[u8]) -> Result<Vec<u8>, InputError> {
-        let path = self.root.join(to_relative(path));
+    fn start_of(&self, file: usize) -> Result<Vec<u8>, InputError> {
+        let path = self.place(&self.files[file]);
         let mut bytes = Vec::new();
         let opened = File::open(&path);
         opened

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use super::{SourceError, walk};
+use super::{SourceError, tarball, tree::Tree, walk};
 use crate::{InputError, limits};
 
 /// The formats of source packages that are unpacked. Others (`3.0 (git)`) run more than `tar` and `patch` over what a
@@ -37,14 +37,14 @@ impl<'a> Unpacker<'a> {
         Self { scratch, folder: None, count: 0, dpkg_source: "dpkg-source" }
     }
 
-    /// The folders of sources that a path stands for.
-    pub(super) fn roots(&mut self, path: &Path) -> Result<Vec<PathBuf>, InputError> {
+    /// The trees that a path stands for.
+    pub(super) fn trees(&mut self, path: &Path) -> Result<Vec<Tree>, InputError> {
         let unreadable = |source| InputError::Unreadable { path: path.to_owned(), source };
         let meta = fs::metadata(path).map_err(unreadable)?;
         if meta.is_dir() {
             let packages = walk::packages(path)?;
             if packages.is_empty() {
-                return Ok(vec![path.to_owned()]);
+                return Ok(vec![Tree::open(path)?]);
             }
             return packages.iter().map(|package| self.package(package)).collect();
         }
@@ -54,11 +54,12 @@ impl<'a> Unpacker<'a> {
         if path.extension().is_some_and(|extension| extension == "dsc") {
             return Ok(vec![self.package(path)?]);
         }
-        Ok(vec![self.tarball(path)?])
+        let folder = self.folder()?;
+        Ok(vec![tarball::open(path, &folder)?])
     }
 
     /// Unpacks a source package and applies its patches.
-    fn package(&mut self, path: &Path) -> Result<PathBuf, InputError> {
+    fn package(&mut self, path: &Path) -> Result<Tree, InputError> {
         let unreadable = |source| InputError::Unreadable { path: path.to_owned(), source };
         let format = format_of(path)?;
         if !FORMATS.contains(&format.as_str()) {
@@ -68,7 +69,7 @@ impl<'a> Unpacker<'a> {
         }
         let absolute = std::path::absolute(path).map_err(unreadable)?;
         let folder = self.folder()?;
-        let unwritable = |source| InputError::Unreadable { path: folder.clone(), source };
+        let unwritable = |source| SourceError::Unwritable { path: folder.clone(), source };
         let root = folder.join("root");
         let mut said = File::create_new(folder.join("said")).map_err(unwritable)?;
         let (out, err) = (said.try_clone().map_err(unwritable)?, said.try_clone().map_err(unwritable)?);
@@ -94,13 +95,7 @@ impl<'a> Unpacker<'a> {
                 SourceError::DpkgSource { path: path.to_owned(), status: status.to_string(), said }.into()
             );
         }
-        Ok(root)
-    }
-
-    /// Unpacks a tarball.
-    fn tarball(&mut self, path: &Path) -> Result<PathBuf, InputError> {
-        let reason = "tarballs are not read yet".to_owned();
-        Err(SourceError::BadPackage { path: path.to_owned(), reason }.into())
+        Tree::open(&root)
     }
 
     /// A new folder to unpack into.
@@ -114,7 +109,7 @@ impl<'a> Unpacker<'a> {
         };
         let folder = scratch.join(format!("source-{}", self.count));
         self.count += 1;
-        fs::create_dir(&folder).map_err(|source| InputError::Unreadable { path: folder.clone(), source })?;
+        fs::create_dir(&folder).map_err(|source| SourceError::Unwritable { path: folder.clone(), source })?;
         Ok(folder)
     }
 }

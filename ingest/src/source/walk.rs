@@ -19,7 +19,7 @@ use crate::{InputError, limits};
 const NOT_SOURCES: [&str; 4] = [".git", ".hg", ".pc", ".svn"];
 
 /// Bytes that are read at once.
-const BUFFER: usize = 64 << 10;
+pub(super) const BUFFER: usize = 64 << 10;
 
 /// A file of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub(super) struct TreeFile {
     pub(super) sha256: Sha256Digest,
     /// Its size in bytes.
     pub(super) size: u64,
+    /// The number that it is kept under, where it came out of a tarball.
+    pub(super) stored: Option<usize>,
 }
 
 /// All regular files below a folder with their digests, by the bytes of their paths. Links are not followed.
@@ -43,7 +45,7 @@ pub(super) fn files(root: &Path) -> Result<Vec<TreeFile>, InputError> {
         || vec![0; BUFFER],
         |buffer, path| {
             let (sha256, size) = digest(&root.join(to_relative(&path)), buffer, &total, root)?;
-            Ok(TreeFile { path, sha256, size })
+            Ok(TreeFile { path, sha256, size, stored: None })
         },
     );
     files.collect()
@@ -62,7 +64,7 @@ fn walk(root: &Path, folder: &mut Vec<u8>, depth: usize, paths: &mut Vec<Vec<u8>
     for entry in fs::read_dir(&here).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
         let name = entry.file_name();
-        if NOT_SOURCES.iter().any(|left_out| name == *left_out) {
+        if is_left_out(name.as_encoded_bytes()) {
             continue;
         }
         let kind = entry.file_type().map_err(unreadable)?;
@@ -84,6 +86,11 @@ fn walk(root: &Path, folder: &mut Vec<u8>, depth: usize, paths: &mut Vec<Vec<u8>
         folder.truncate(length);
     }
     Ok(())
+}
+
+/// Whether what has this name counts as nothing, and all below it.
+pub(super) fn is_left_out(name: &[u8]) -> bool {
+    NOT_SOURCES.iter().any(|left_out| name == left_out.as_bytes())
 }
 
 fn push(path: &mut Vec<u8>, component: &[u8]) {
