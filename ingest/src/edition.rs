@@ -131,6 +131,8 @@ pub(crate) fn derive(
         callers: &callers,
         strings: data.strings,
         data: data.pages,
+        cited: Vec::new(),
+        citing: Vec::new(),
     };
     let root = lookup::write(&sources, &mut pack)?;
     pack.finish()?;

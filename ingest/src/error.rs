@@ -4,10 +4,15 @@ use std::{io, path::PathBuf};
 
 use elfscope_schema::BuildId;
 
+use crate::source::SourceError;
+
 /// A refusal: nothing can be said of the input. What can be read in part gives an edition with diagnostics instead.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputError {
+    /// Sources that can't be taken.
+    #[error(transparent)]
+    Source(#[from] SourceError),
     /// It can't be opened or read.
     #[error("`{}` can't be read", path.display())]
     Unreadable {
@@ -71,6 +76,14 @@ pub enum InputError {
     NoBuildId {
         /// The debug file.
         path: PathBuf,
+    },
+    /// A package that is damaged, cut, out of order or larger than is read.
+    #[error("the package `{}` can't be read: {reason}", path.display())]
+    BadPackage {
+        /// The package.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
     },
     /// A folder without an ELF in it.
     #[error("the folder `{}` holds no ELF file ({files} other files)", path.display())]

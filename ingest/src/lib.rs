@@ -17,6 +17,8 @@ mod names;
 mod progress;
 mod resolve;
 mod slots;
+#[cfg_attr(not(test), expect(dead_code, reason = "`add` gives no sources yet"))]
+mod source;
 mod strings;
 mod tell;
 mod write;
@@ -24,3 +26,4 @@ mod write;
 pub use add::{AddError, AddOptions, Added, Outcome, Report, Standing, add, build_id_of};
 pub use error::InputError;
 pub use progress::Progress;
+pub use source::{Hint, Origin, SourceError, SourceMap};

@@ -60,3 +60,47 @@ pub(crate) const SIGNATURE: usize = 1024;
 pub(crate) const TYPE_DEPTH: usize = 24;
 /// Most ranges of one subprogram that are told as each other's parts; compilers make two.
 pub(crate) const PARTS: usize = 16;
+/// Most files of one source tree.
+pub(crate) const SOURCE_FILES: usize = 1_000_000;
+/// Most bytes of one source tree.
+pub(crate) const SOURCE_TOTAL: u64 = 16 << 30;
+/// Largest file of a tree that is taken for a source; a larger one counts in the tree's digest and fits no path.
+pub(crate) const SOURCE_FILE: u64 = 64 << 20;
+/// Most source packages at the top of one folder.
+pub(crate) const SOURCE_PACKAGES: usize = 100;
+/// Most files that fit a path equally well and are compared; more are ambiguous.
+pub(crate) const SOURCE_MATCHES: usize = 1000;
+/// Most bytes of the lines around a declaration that are searched for its name.
+pub(crate) const SOURCE_WINDOW: usize = 64 << 10;
+/// Longest name and version of a source package, and longest format.
+pub(crate) const SOURCE_PACKAGE_WORD: usize = 256;
+/// Bytes of `debian/changelog` that are read for its first entry.
+pub(crate) const SOURCE_CHANGELOG: u64 = 4 << 10;
+/// Bytes of a `.dsc` that are read for its format.
+pub(crate) const SOURCE_CONTROL: u64 = 1 << 20;
+/// Bytes of what `dpkg-source` said that an error quotes.
+pub(crate) const SOURCE_SAID: u64 = 1 << 10;
+/// Most bytes that one package unpacks to. The largest debug packages of Debian have about 20 GB.
+pub(crate) const UNPACKED: u64 = 64 << 30;
+/// How many times its own size a package may unpack to: debug packages reach 10, gzip can do 1,000, xz and zstd far more.
+pub(crate) const UNPACKED_RATIO: u64 = 100;
+/// What any package may unpack to, however small it is.
+pub(crate) const UNPACKED_FLOOR: u64 = 256 << 20;
+/// Most entries of one package, links and folders included. The largest source trees have half a million.
+pub(crate) const PACKAGE_ENTRIES: u64 = 2_000_000;
+/// Longest path in a package: Linux' `PATH_MAX`.
+pub(crate) const MEMBER_PATH: usize = 4096;
+/// Largest extended header of one member, pax or GNU.
+pub(crate) const MEMBER_HEADER: u64 = 1 << 20;
+/// Largest `control` file of a package.
+pub(crate) const CONTROL: u64 = 1 << 20;
+/// Longest value of a field that is taken from it.
+pub(crate) const CONTROL_VALUE: usize = 256;
+/// Most members of a .deb's outer archive. There are three; signatures may be added.
+pub(crate) const DEB_PARTS: u32 = 64;
+/// Memory that xz data may ask for. `xz -9` asks for 65 MiB.
+pub(crate) const XZ_MEMORY: u64 = 256 << 20;
+/// Largest window that zstd data may ask for, as a power of two. `zstd --ultra -22` asks for 27.
+pub(crate) const ZSTD_WINDOW_LOG: u32 = 27;
+/// Most members that are named one by one when they are refused.
+pub(crate) const REFUSED_MEMBERS: usize = 20;

@@ -38,7 +38,8 @@ pub struct SourceFile {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub lines: Option<Lines>,
     /// `[k, n]`: of the `n` functions that the debug data declares in it, how many names occur in its text within 3 lines of
-    /// their declaration. Only where it was compared with a file.
+    /// their declaration. A name that no text could hold (`{closure#0}`) counts in neither, what a template is made into counts
+    /// once. Only where it was compared with a file.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub names: Option<(u32, u32)>,
     /// Its path.

@@ -2,7 +2,7 @@
 
 use elfscope_schema::{
     Address, BodyKind, DataItem, DataKind, DigestEntry, Digests, FunctionEntry, ImportEntry, Lookup, Name,
-    NameEntry, NamedKind, Record, StringEntry, TableEntry,
+    NameEntry, NamedKind, Record, SourceEntry, SourceFunctions, StringEntry, TableEntry,
 };
 
 use super::{
@@ -38,6 +38,10 @@ pub(crate) struct Sources<'a, 'elf, 'data> {
     pub(crate) strings: Vec<(Address, Name)>,
     /// The pages of data items.
     pub(crate) data: Vec<TableEntry>,
+    /// The source files that are cited, in the order of their pages.
+    pub(crate) cited: Vec<SourceEntry>,
+    /// Which bodies cite them, in the same order.
+    pub(crate) citing: Vec<SourceFunctions>,
 }
 
 /// The strings among data items.
@@ -49,8 +53,15 @@ pub(crate) fn strings_of(items: &[DataItem]) -> Vec<(Address, Name)> {
 /// Writes all indices.
 pub(crate) fn write(sources: &Sources<'_, '_, '_>, pack: &mut LazyPack<'_>) -> Result<Lookup, ArchiveError> {
     let leaves = vec![Leaves { name: "data", pages: sources.data.clone() }];
-    let indices =
-        vec![sources.addresses(), sources.digests(), sources.imports(), sources.names(), sources.strings()];
+    let indices = vec![
+        sources.addresses(),
+        sources.digests(),
+        sources.imports(),
+        sources.names(),
+        sources.cited(),
+        sources.citing(),
+        sources.strings(),
+    ];
     tree::write(indices, leaves, pack)
 }
 
@@ -176,6 +187,19 @@ impl Sources<'_, '_, '_> {
         let texts = keyed.iter().map(|(_, entry)| entry.name.text().to_owned()).collect();
         let records = keyed.into_iter().map(|(key, entry)| (key, entry.into())).collect();
         Records { name: "name", records, trigrams: Some(("name_trigram", texts)) }
+    }
+
+    fn cited(&self) -> Records {
+        let texts = self.cited.iter().map(|entry| entry.path.text().to_owned()).collect();
+        let key = |entry: &SourceEntry| Name::sort_key(entry.path.text()).into_owned();
+        let records = self.cited.iter().map(|entry| (key(entry), entry.clone().into())).collect();
+        Records { name: "source", records, trigrams: Some(("source_trigram", texts)) }
+    }
+
+    fn citing(&self) -> Records {
+        let key = |record: &SourceFunctions| Name::sort_key(record.0.text()).into_owned();
+        let records = self.citing.iter().map(|record| (key(record), record.clone().into())).collect();
+        Records { name: "source_function", records, trigrams: None }
     }
 
     fn strings(&self) -> Records {

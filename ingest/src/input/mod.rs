@@ -1,5 +1,7 @@
 //! Inputs: files and folders, read or mapped.
 
+pub(crate) mod package;
+
 use std::{
     fs::{self, File},
     io::{self, Read as _},

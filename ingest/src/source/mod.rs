@@ -1,0 +1,99 @@
+//! Sources: the trees that were given, and which of their files are those that debug data cites.
+//!
+//! Each `--source` is a folder, a tarball, a Debian source package (`.dsc`), or a folder with such packages at its top. What
+//! has to be unpacked is, into a folder of the caller's. A tree is known by the digest over its files, wherever it came from.
+
+mod changelog;
+mod error;
+mod find;
+mod hint;
+mod judge;
+mod map;
+mod names;
+mod path;
+mod tarball;
+mod tree;
+mod unpack;
+mod walk;
+
+use std::path::PathBuf;
+
+use elfscope_schema::{Package, Sha256Digest, SourcePackage, SourceTree};
+
+pub use error::SourceError;
+#[expect(unused_imports, reason = "`add` asks for none yet")]
+pub(crate) use hint::hints;
+pub use hint::{Hint, Origin};
+#[cfg_attr(not(test), expect(unused_imports, reason = "the reader of debug data makes them"))]
+pub(crate) use judge::Cited;
+#[expect(unused_imports, reason = "the reader of debug data asks for none yet")]
+pub(crate) use judge::Judged;
+pub use map::SourceMap;
+
+use crate::InputError;
+
+/// The source trees that were given, by their digests. What `SourceFile::tree` numbers.
+#[derive(Debug)]
+pub(crate) struct Trees {
+    trees: Vec<tree::Tree>,
+    index: find::Index,
+    maps: Vec<map::Resolved>,
+}
+
+impl Trees {
+    /// Opens sources. `scratch` gives a private, empty folder that stays until the trees are no longer needed; it is asked
+    /// for once at most, and only where there is something to unpack.
+    pub(crate) fn open(
+        paths: &[PathBuf],
+        maps: &[SourceMap],
+        scratch: &mut dyn FnMut() -> Result<PathBuf, InputError>,
+    ) -> Result<Self, InputError> {
+        let mut unpacker = unpack::Unpacker::new(scratch);
+        let mut trees = Vec::new();
+        for path in paths {
+            trees.extend(unpacker.trees(path)?);
+        }
+        // Equal trees are one: which of them is read makes no difference.
+        trees.sort_by_key(|tree| tree.digest);
+        trees.dedup_by_key(|tree| tree.digest);
+        let maps = map::resolve(maps, &trees, paths)?;
+        Ok(Self { index: find::Index::of(&trees), trees, maps })
+    }
+
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.trees.is_empty()
+    }
+
+    /// What the manifest tells of them: the trees' digests and the maps, both sorted.
+    pub(crate) fn given(&self) -> (Vec<Sha256Digest>, Vec<(String, String)>) {
+        let mut maps: Vec<(String, String)> = self.maps.iter().map(map::Resolved::told).collect();
+        maps.sort();
+        (self.trees.iter().map(|tree| tree.digest).collect(), maps)
+    }
+
+    /// What `meta.json` tells of them for a binary that came in a package, by their numbers.
+    pub(crate) fn documents(&self, package: Option<&Package>) -> Vec<SourceTree> {
+        let built_from = package.map(built_from);
+        let told = self.trees.iter().map(|tree| SourceTree {
+            digest: tree.digest,
+            files: tree.files.len() as u64,
+            package: tree.package.clone(),
+            package_verified: tree.package.is_some() && tree.package == built_from,
+        });
+        told.collect()
+    }
+}
+
+/// The source package that a binary package was built from: what it says, else its own name and version (deb-control(5),
+/// `Source`), without the mark of a rebuild, which the sources don't carry.
+pub(crate) fn built_from(package: &Package) -> SourcePackage {
+    let own = || SourcePackage {
+        name: package.name.clone(),
+        version: changelog::without_rebuild(&package.version).to_owned(),
+    };
+    package.source.clone().unwrap_or_else(own)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,313 @@
+//! Trees from folders and packages, and what fits in them.
+
+use std::{fs, path::Path};
+
+use elfscope_schema::{Name, SourceLevel};
+use md5::{Digest as _, Md5};
+
+use super::{judge::Judged, *};
+use crate::limits;
+
+mod unpacked;
+
+/// A folder with these files.
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), files);
+    folder
+}
+
+fn write(folder: &Path, files: &[(&str, &str)]) {
+    for (path, text) in files {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+}
+
+/// The trees of paths, which need unpacking only where `scratch` says so.
+fn open(paths: &[&Path], maps: &[&str]) -> Result<Trees, InputError> {
+    let paths: Vec<PathBuf> = paths.iter().map(|path| path.to_path_buf()).collect();
+    let maps: Vec<SourceMap> = maps.iter().map(|map| SourceMap::parse(map)).collect::<Result<_, _>>()?;
+    Trees::open(&paths, &maps, &mut || panic!("nothing is to be unpacked"))
+}
+
+fn cited(path: &str) -> Cited {
+    Cited { path: path.as_bytes().to_vec(), last_line: 1, ..Cited::default() }
+}
+
+/// The path in its tree that a cited file was found at, else its level.
+fn found(trees: &Trees, cited: &Cited) -> String {
+    let judged = trees.judge(cited).unwrap();
+    assert_published(&judged);
+    let Some(from) = &judged.from else { return judged.file.level.name().to_owned() };
+    let root = &trees.trees[judged.file.tree.unwrap() as usize].root;
+    from.strip_prefix(root).unwrap().to_str().unwrap().to_owned()
+}
+
+/// What is published is told whole, what isn't not at all.
+#[track_caller]
+fn assert_published(Judged { file, from }: &Judged) {
+    let published = matches!(file.level, SourceLevel::Md5Verified | SourceLevel::PathMatched);
+    let told = [file.lines.is_some(), file.sha256.is_some(), file.tree.is_some(), from.is_some()];
+    assert_eq!(told, [published; 4], "{file:?}");
+    if let Some(from) = from {
+        assert_eq!(Some(Sha256Digest::of(&fs::read(from).unwrap())), file.sha256);
+    }
+}
+
+#[track_caller]
+fn refused<T>(result: Result<T, InputError>, message: &str) {
+    let Err(error) = result else { panic!("not refused: {message}") };
+    let error = error.to_string();
+    assert!(error.contains(message), "{error}");
+}
+
+#[test]
+fn a_digest_is_of_paths_and_bytes_and_nothing_else() {
+    let files = [("a.c", "int a;\n"), ("d/b.c", "")];
+    let plain = folder(&files);
+    let trees = open(&[plain.path()], &[]).unwrap();
+    // printf '[["a.c","%s"],["d/b.c","%s"]]\n' $(printf 'int a;\n' | sha256sum) $(printf '' | sha256sum) | sha256sum
+    let pinned = "36d035404f77aeba02a9f7247f8ec753fab80f46baf7ccc4d075ff998fcd7f3c";
+    assert_eq!(trees.given().0[0].to_string(), pinned);
+    assert_eq!(trees.documents(None)[0].files, 2);
+
+    let other = folder(&files);
+    for left_out in [".git/HEAD", "d/.pc/b.c/b.c", ".svn/entries", ".hg/store"] {
+        write(other.path(), &[(left_out, "x")]);
+    }
+    fs::create_dir(other.path().join("empty")).unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        symlink("a.c", other.path().join("link.c")).unwrap();
+        symlink(plain.path(), other.path().join("loop")).unwrap();
+        fs::set_permissions(other.path().join("a.c"), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let both = open(&[plain.path(), other.path()], &[]).unwrap();
+    assert_eq!(both.given(), trees.given());
+
+    write(other.path(), &[("A.c", "")]);
+    let both = open(&[other.path(), plain.path()], &[]).unwrap();
+    let reversed = open(&[plain.path(), other.path()], &[]).unwrap();
+    assert_eq!(both.given(), reversed.given());
+    assert!(both.given().0.is_sorted() && both.given().0.len() == 2);
+}
+
+#[test]
+fn folders_without_sources_are_refused() {
+    let empty = folder(&[]);
+    refused(open(&[empty.path()], &[]), "hold no file");
+    assert!(open(&[], &[]).unwrap().is_empty());
+    refused(open(&[&empty.path().join("none")], &[]), "can't be read");
+}
+
+#[test]
+fn a_file_is_found_by_the_longest_end_of_its_path() {
+    let tree = folder(&[
+        ("elf/rtld.c", "1\n"),
+        ("sysdeps/elf/rtld.c", "2\n"),
+        ("stdio.h", "3\n"),
+        ("main.c", "4\n"),
+        ("x/y/deep.c", "5\n"),
+    ]);
+    let trees = open(&[tree.path()], &[]).unwrap();
+    for (path, below, expected) in [
+        ("/build/x/sysdeps/elf/rtld.c", None, "sysdeps/elf/rtld.c"),
+        ("/build/x/elf/rtld.c", None, "ambiguous"),
+        ("elf/rtld.c", Some(2), "elf/rtld.c"),
+        ("/elf/rtld.c", None, "ambiguous"),
+        ("../elf/rtld.c", Some(2), "ambiguous"),
+        ("./elf/../x/y/deep.c", None, "x/y/deep.c"),
+        ("../../y/deep.c", None, "x/y/deep.c"),
+        ("/usr/include/stdio.h", None, "missing"),
+        ("/usr/include/stdio.h", Some(2), "missing"),
+        ("/usr/include/stdio.h", Some(1), "stdio.h"),
+        ("stdio.h", None, "stdio.h"),
+        ("../stdio.h", Some(2), "stdio.h"),
+        ("/main.c", None, "main.c"),
+        ("/home/me/main.c", Some(1), "main.c"),
+        ("/home/me/ymain.c", Some(1), "missing"),
+        ("/home/me/y", Some(1), "missing"),
+        ("", None, "missing"),
+        ("/", Some(0), "missing"),
+        ("..", None, "missing"),
+    ] {
+        let cited = Cited { below, ..cited(path) };
+        assert_eq!(found(&trees, &cited), expected, "{path} {below:?}");
+    }
+}
+
+#[test]
+fn equal_matches_with_other_bytes_are_ambiguous() {
+    let one = folder(&[("a/x/f.c", "1\n"), ("b/x/f.c", "1\n"), ("g/h.c", "g\n")]);
+    let two = folder(&[("g/h.c", "other\n")]);
+    let trees = open(&[one.path()], &[]).unwrap();
+    assert_eq!(found(&trees, &cited("/c/x/f.c")), "a/x/f.c");
+    let trees = open(&[one.path(), two.path()], &[]).unwrap();
+    assert_eq!(found(&trees, &cited("/c/x/f.c")), "a/x/f.c");
+    assert_eq!(found(&trees, &cited("/c/g/h.c")), "ambiguous");
+    assert_eq!(trees.judge(&cited("/c/g/h.c")).unwrap().file.names, None);
+    let known = |text: &str| Some(Md5::digest(text).into());
+    let judged = trees.judge(&Cited { md5: known("g\n"), ..cited("/c/g/h.c") }).unwrap();
+    assert_published(&judged);
+    assert_eq!(judged.file.level, SourceLevel::Md5Verified);
+    assert_eq!(found(&trees, &Cited { md5: known("none"), ..cited("/c/g/h.c") }), "ambiguous");
+}
+
+#[test]
+fn an_md5_verifies_or_refuses() {
+    let tree = folder(&[("a/abc", "abc"), ("a/empty", "")]);
+    let trees = open(&[tree.path()], &[]).unwrap();
+    // RFC 1321, A.5.
+    let abc = u128::from_str_radix("900150983cd24fb0d6963f7d28e17f72", 16).unwrap().to_be_bytes();
+    let judge = |path, md5| {
+        let judged = trees.judge(&Cited { md5, last_line: 0, ..cited(path) }).unwrap();
+        assert_published(&judged);
+        judged.file.level
+    };
+    assert_eq!(judge("/a/abc", Some(abc)), SourceLevel::Md5Verified);
+    assert_eq!(judge("/a/abc", None), SourceLevel::PathMatched);
+    assert_eq!(judge("/a/empty", Some(abc)), SourceLevel::Mismatched);
+    assert_eq!(judge("/a/empty", None), SourceLevel::PathMatched);
+}
+
+#[test]
+fn a_file_that_ends_too_early_is_not_published() {
+    let tree = folder(&[("a/f.c", "int f (void)\n{\n}")]);
+    let trees = open(&[tree.path()], &[]).unwrap();
+    let declared = vec![(b"f".to_vec(), 1), (b"g".to_vec(), 2)];
+    for (last_line, level) in
+        [(0, SourceLevel::PathMatched), (3, SourceLevel::PathMatched), (4, SourceLevel::Mismatched)]
+    {
+        let judged =
+            trees.judge(&Cited { last_line, declared: declared.clone(), ..cited("/a/f.c") }).unwrap();
+        assert_published(&judged);
+        assert_eq!((judged.file.level, judged.file.names), (level, Some((1, 2))));
+    }
+    let md5 = Some(Md5::digest("int f (void)\n{\n}").into());
+    assert_eq!(found(&trees, &Cited { last_line: 4, md5, ..cited("/a/f.c") }), "mismatched");
+}
+
+#[test]
+fn what_is_not_utf8_is_told_as_a_name() {
+    let tree = folder(&[("a/f.c", "x\n")]);
+    let trees = open(&[tree.path()], &[]).unwrap();
+    let raw = Some((b"/a\xff".to_vec(), b"../a/f.c".to_vec()));
+    let judged = trees.judge(&Cited { raw, ..cited("/a/f.c") }).unwrap();
+    let told = (Name::from_bytes(b"/a\xff"), Name::from("../a/f.c"));
+    assert_eq!(judged.file.raw, Some(told));
+    let odd = Cited { path: b"/\xff/a/f.c".to_vec(), ..cited("") };
+    assert_eq!(found(&trees, &odd), "a/f.c");
+}
+
+#[test]
+fn a_file_that_changed_is_not_published() {
+    let tree = folder(&[("a/f.c", "x\n")]);
+    let trees = open(&[tree.path()], &[]).unwrap();
+    write(tree.path(), &[("a/f.c", "y\n")]);
+    refused(trees.judge(&cited("/a/f.c")), "was changed while it was read");
+}
+
+#[test]
+fn a_map_decides() {
+    let tree = folder(&[("src/lib/a.c", "1\n"), ("old/lib/a.c", "2\n"), ("old/b.c", "3\n"), ("b.c", "4\n")]);
+    let disk = tree.path().join("old");
+    let disk = format!("/disk={}", disk.display());
+    let maps = ["/x//y/.=src", "/x=./old/", "rel=old", ".=.", "/file.c=b.c", &disk, "/x=old"];
+    let trees = open(&[tree.path()], &maps).unwrap();
+    for (path, expected) in [
+        ("/x/y/lib/a.c", "src/lib/a.c"),
+        ("/x/lib/a.c", "old/lib/a.c"),
+        ("/x/yy/lib/a.c", "missing"),
+        ("/xx/old/lib/a.c", "old/lib/a.c"),
+        ("rel/b.c", "old/b.c"),
+        ("b.c", "b.c"),
+        ("lib/a.c", "missing"),
+        ("/file.c", "b.c"),
+        ("/disk/b.c", "old/b.c"),
+    ] {
+        assert_eq!(found(&trees, &cited(path)), expected, "{path}");
+    }
+    let told: Vec<(String, String)> = trees.given().1;
+    let expected =
+        [(".", "."), ("/disk", "old"), ("/file.c", "b.c"), ("/x", "old"), ("/x/y", "src"), ("rel", "old")];
+    let expected: Vec<(String, String)> =
+        expected.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect();
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn a_map_that_leads_nowhere_is_refused() {
+    let tree = folder(&[("src/a.c", "1\n")]);
+    let outside = folder(&[("src/a.c", "1\n")]);
+    for (map, message) in [
+        ("/x", "it is `FROM=TO`"),
+        ("=src", "before `=`"),
+        ("/x=", "after `=`"),
+        ("/x=none", "is in none of the sources"),
+        ("/x=../src", "is in none of the sources"),
+        ("/x=/", "is in none of the sources"),
+        (&format!("/x={}", outside.path().display()), "is in none of the sources"),
+    ] {
+        refused(open(&[tree.path()], &[map]), message);
+    }
+    refused(open(&[tree.path()], &["/x=src", "/x/=."]), "is mapped to `.` as well");
+}
+
+#[test]
+fn a_tree_is_verified_by_the_package_that_the_binary_was_built_from() {
+    let tree = folder(&[("debian/changelog", "hello (2.10-3) sid; urgency=low\n"), ("a.c", "")]);
+    let trees = open(&[tree.path()], &[]).unwrap();
+    let mut package = Package {
+        architecture: "amd64".to_owned(),
+        name: "hello".to_owned(),
+        path: None,
+        sha256: Sha256Digest::of(b""),
+        source: None,
+        version: "2.10-3+b1".to_owned(),
+    };
+    let verified = |package: Option<&Package>| trees.documents(package)[0].package_verified;
+    assert!(verified(Some(&package)));
+    assert!(!verified(None));
+    let source = |name: &str, version: &str| {
+        Some(SourcePackage { name: name.to_owned(), version: version.to_owned() })
+    };
+    for (told, expected) in [
+        (source("hello", "2.10-3"), true),
+        (source("hello", "2.10-3+b1"), false),
+        (source("hello", "2.10-4"), false),
+        (source("other", "2.10-3"), false),
+    ] {
+        package.source = told;
+        assert_eq!(verified(Some(&package)), expected, "{package:?}");
+    }
+    let unnamed = folder(&[("x/debian/changelog", "hello (2.10-3) sid; urgency=low\n")]);
+    let trees = open(&[unnamed.path()], &[]).unwrap();
+    assert!(!trees.documents(Some(&package))[0].package_verified);
+}
+
+#[test]
+fn a_tree_of_a_hundred_thousand_equal_names_costs_no_more() {
+    let file = |number: u32| walk::TreeFile {
+        path: format!("{number:06}/x/Makefile").into_bytes(),
+        sha256: Sha256Digest::of(&number.to_le_bytes()),
+        size: if number == 7 { limits::SOURCE_FILE + 1 } else { 1 },
+        stored: None,
+    };
+    let tree = tree::Tree {
+        root: PathBuf::new(),
+        digest: Sha256Digest::of(b""),
+        files: (0..100_000).map(file).collect(),
+        package: None,
+    };
+    let trees = vec![tree];
+    let trees = Trees { index: find::Index::of(&trees), trees, maps: Vec::new() };
+    for number in 0..10_000 {
+        assert_eq!(found(&trees, &cited(&format!("/{number}/x/Makefile"))), "ambiguous");
+    }
+    // Too large to be a source.
+    assert_eq!(found(&trees, &cited("000007/x/Makefile")), "ambiguous");
+    refused(trees.judge(&cited("000008/x/Makefile")), "can't be read");
+}

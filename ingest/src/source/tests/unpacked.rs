@@ -1,0 +1,144 @@
+//! Trees from tarballs and source packages.
+
+use super::*;
+
+/// The trees of paths that are unpacked. They are gone afterwards, so only what is told of them can be asked.
+fn unpacked(paths: &[&Path]) -> Result<Trees, InputError> {
+    let scratch = tempfile::tempdir().unwrap();
+    let paths: Vec<PathBuf> = paths.iter().map(|path| path.to_path_buf()).collect();
+    let mut asked = 0;
+    let trees = Trees::open(&paths, &[], &mut || {
+        asked += 1;
+        Ok(scratch.path().to_owned())
+    });
+    assert!(asked <= 1);
+    trees
+}
+
+/// A source package of `hello` below `folder`: its upstream tarball, Debian's with a patch, and the `.dsc`.
+fn package(folder: &Path, format: &str) -> PathBuf {
+    let patch = "--- a/hello.c\n+++ b/hello.c\n@@ -1 +1 @@\n-int old;\n+int patched;\n";
+    let upstream = tarball(&[("hello-2.10/hello.c", "int old;\n"), ("hello-2.10/lib/a.c", "int a;\n")]);
+    let debian = tarball(&[
+        ("debian/changelog", "hello (2.10-3) sid; urgency=low\n"),
+        ("debian/source/format", "3.0 (quilt)\n"),
+        ("debian/patches/series", "fix.patch\n"),
+        ("debian/patches/fix.patch", patch),
+    ]);
+    let mut files = String::new();
+    for (name, bytes) in [("hello_2.10.orig.tar.gz", upstream), ("hello_2.10-3.debian.tar.gz", debian)] {
+        let md5: String = Md5::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        files += &format!(" {md5} {} {name}\n", bytes.len());
+        fs::write(folder.join(name), bytes).unwrap();
+    }
+    let dsc = folder.join("hello_2.10-3.dsc");
+    fs::write(&dsc, format!("Format: {format}\nSource: hello\nVersion: 2.10-3\nFiles:\n{files}")).unwrap();
+    dsc
+}
+
+fn tarball(files: &[(&str, &str)]) -> Vec<u8> {
+    let mut tar = tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
+    for (path, text) in files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(text.len() as u64);
+        header.set_mode(0o644);
+        tar.append_data(&mut header, path, text.as_bytes()).unwrap();
+    }
+    tar.into_inner().unwrap().finish().unwrap()
+}
+
+/// What [`package`] unpacks to.
+const UNPACKED: [(&str, &str); 6] = [
+    ("hello.c", "int patched;\n"),
+    ("lib/a.c", "int a;\n"),
+    ("debian/changelog", "hello (2.10-3) sid; urgency=low\n"),
+    ("debian/source/format", "3.0 (quilt)\n"),
+    ("debian/patches/series", "fix.patch\n"),
+    ("debian/patches/fix.patch", "--- a/hello.c\n+++ b/hello.c\n@@ -1 +1 @@\n-int old;\n+int patched;\n"),
+];
+
+/// Needs `dpkg-source`, as the product does.
+#[test]
+fn a_source_package_is_the_folder_that_it_unpacks_to() {
+    let packed = tempfile::tempdir().unwrap();
+    let dsc = package(packed.path(), "3.0 (quilt)");
+    let plain = folder(&UNPACKED);
+    let expected = open(&[plain.path()], &[]).unwrap();
+    for path in [&*dsc, packed.path()] {
+        let trees = unpacked(&[path]).unwrap();
+        assert_eq!(trees.given(), expected.given());
+        assert_eq!(trees.documents(None), expected.documents(None));
+    }
+    assert_eq!(expected.documents(None)[0].package.as_ref().unwrap().version, "2.10-3");
+}
+
+#[test]
+fn a_tarball_is_the_folder_that_it_unpacks_to() {
+    let plain = folder(&UNPACKED);
+    let expected = open(&[plain.path()], &[]).unwrap();
+    let packed = tempfile::tempdir().unwrap();
+    let path = packed.path().join("hello.tar.gz");
+    let below = |top: &str| UNPACKED.map(|(path, text)| (format!("{top}{path}"), text));
+    // The first `hello.c` is not the one that is left.
+    let twice = |top: &str| [vec![(format!("{top}hello.c"), "int old;\n")], below(top).to_vec()].concat();
+    for files in
+        [below("").to_vec(), below("hello-2.10/").to_vec(), below("./hello-2.10/").to_vec(), twice("h/")]
+    {
+        let mut files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+        files.push((if files[0].0.starts_with('h') { "h/.git/HEAD" } else { ".git/HEAD" }, "x"));
+        fs::write(&path, tarball(&files)).unwrap();
+        let trees = unpacked(&[&path]).unwrap();
+        assert_eq!(trees.given(), expected.given(), "{files:?}");
+        assert_eq!(trees.documents(None), expected.documents(None));
+    }
+    let scratch = tempfile::tempdir().unwrap();
+    let trees = Trees::open(&[path], &[], &mut || Ok(scratch.path().to_owned())).unwrap();
+    let judged = trees.judge(&cited("/x/hello-2.10/lib/a.c")).unwrap();
+    assert_published(&judged);
+    assert_eq!(fs::read(judged.from.unwrap()).unwrap(), b"int a;\n");
+}
+
+#[test]
+fn a_tarball_that_is_not_one_tree_is_refused() {
+    let packed = tempfile::tempdir().unwrap();
+    let path = packed.path().join("x.tar");
+    let hostile = |name: &[u8], message: &str| {
+        let mut header = tar::Header::new_old();
+        header.as_mut_bytes()[..name.len()].copy_from_slice(name);
+        header.set_size(0);
+        header.set_cksum();
+        let mut bytes = header.as_bytes().to_vec();
+        bytes.resize(bytes.len() + 1024, 0);
+        fs::write(&path, bytes).unwrap();
+        refused(unpacked(&[&path]), message);
+    };
+    hostile(b"../x.c", "`../x.c` in it is refused");
+    hostile(b"/etc/x.c", "`/etc/x.c` in it is refused");
+    hostile(&b"a/".repeat(limits::FOLDER_DEPTH / 2 + 1), "hold no file");
+    let deep = "a/".repeat(limits::FOLDER_DEPTH + 1) + "x.c";
+    fs::write(&path, tarball(&[(&deep, "")])).unwrap();
+    refused(unpacked(&[&path]), "levels of folders");
+    fs::write(&path, "no tarball").unwrap();
+    refused(unpacked(&[&path]), "neither a Debian package nor a tar archive");
+    fs::write(&path, &tarball(&UNPACKED)[..200]).unwrap();
+    refused(unpacked(&[&path]), "can't be");
+    assert_eq!(fs::read_dir(packed.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_source_package_that_cannot_be_unpacked_says_why() {
+    let packed = tempfile::tempdir().unwrap();
+    let dsc = package(packed.path(), "3.0 (git)");
+    refused(unpacked(&[&dsc]), "its format is `3.0 (git)`");
+    fs::write(&dsc, "Source: hello\n").unwrap();
+    refused(unpacked(&[&dsc]), "it has no `Format`");
+    let dsc = package(packed.path(), "3.0 (quilt)");
+    fs::remove_file(packed.path().join("hello_2.10.orig.tar.gz")).unwrap();
+    refused(unpacked(&[&dsc]), "hello_2.10.orig.tar.gz");
+
+    let scratch = tempfile::tempdir().unwrap();
+    let mut give = || Ok(scratch.path().to_owned());
+    let mut unpacker = unpack::Unpacker::new(&mut give);
+    unpacker.dpkg_source = "dpkg-source-that-is-not-here";
+    refused(unpacker.trees(&dsc), "unpack it on a Debian machine");
+}

@@ -1,0 +1,97 @@
+//! One source tree: a folder, read.
+
+use std::{
+    fs::File,
+    io::Read as _,
+    path::{Path, PathBuf},
+};
+
+use elfscope_schema::{Name, Sha256Digest, SourcePackage, to_canonical};
+
+use super::{
+    SourceError, changelog,
+    path::to_relative,
+    tarball,
+    walk::{self, TreeFile},
+};
+use crate::{InputError, limits};
+
+/// A folder of sources.
+#[derive(Debug)]
+pub(super) struct Tree {
+    /// The folder that its files are in.
+    pub(super) root: PathBuf,
+    /// Its digest: see `elfscope_schema::manifest::Given::sources`.
+    pub(super) digest: Sha256Digest,
+    /// Its files, by the bytes of their paths.
+    pub(super) files: Vec<TreeFile>,
+    /// The source package that it says it is.
+    pub(super) package: Option<SourcePackage>,
+}
+
+impl Tree {
+    /// Reads a folder.
+    pub(super) fn open(root: &Path) -> Result<Self, InputError> {
+        Self::new(root, root.to_owned(), walk::files(root)?)
+    }
+
+    /// The tree of these files, by the bytes of their paths. `given` is what they came from.
+    pub(super) fn new(given: &Path, root: PathBuf, files: Vec<TreeFile>) -> Result<Self, InputError> {
+        if files.is_empty() {
+            return Err(SourceError::Empty { path: given.to_owned() }.into());
+        }
+        let told: Vec<(Name, Sha256Digest)> =
+            files.iter().map(|file| (Name::from_bytes(&file.path), file.sha256)).collect();
+        let digest = Sha256Digest::of(&to_canonical(&told));
+        let mut tree = Self { root, digest, files, package: None };
+        if let Some(file) = tree.find(changelog::PATH) {
+            tree.package = changelog::parse(&tree.start_of(file)?);
+        }
+        Ok(tree)
+    }
+
+    /// The number of the file with this path.
+    pub(super) fn find(&self, path: &[u8]) -> Option<usize> {
+        self.files.binary_search_by(|file| file.path.as_slice().cmp(path)).ok()
+    }
+
+    /// Whether it has a file of this path, or one below it. The empty path is its root.
+    pub(super) fn has(&self, path: &[u8]) -> bool {
+        let folder = [path, b"/"].concat();
+        let after = self.files.partition_point(|file| file.path < folder);
+        let below = self.files.get(after).is_some_and(|file| file.path.starts_with(&folder));
+        path.is_empty() || below || self.find(path).is_some()
+    }
+
+    /// Where a file of it is.
+    pub(super) fn place(&self, file: &TreeFile) -> PathBuf {
+        match file.stored {
+            Some(stored) => tarball::place(&self.root, stored),
+            None => self.root.join(to_relative(&file.path)),
+        }
+    }
+
+    /// A file's bytes, which are those that its digest was taken of.
+    pub(super) fn read(&self, file: &TreeFile) -> Result<Vec<u8>, InputError> {
+        let path = self.place(file);
+        let mut bytes = Vec::new();
+        let opened = File::open(&path);
+        // One byte more than it had, so that a file that grew is told from one that did not.
+        let read = opened.and_then(|opened| opened.take(file.size + 1).read_to_end(&mut bytes));
+        match read {
+            Err(source) => Err(InputError::Unreadable { path, source }),
+            Ok(_) if Sha256Digest::of(&bytes) != file.sha256 => Err(SourceError::Changed { path }.into()),
+            Ok(_) => Ok(bytes),
+        }
+    }
+
+    fn start_of(&self, file: usize) -> Result<Vec<u8>, InputError> {
+        let path = self.place(&self.files[file]);
+        let mut bytes = Vec::new();
+        let opened = File::open(&path);
+        opened
+            .and_then(|opened| opened.take(limits::SOURCE_CHANGELOG).read_to_end(&mut bytes))
+            .map_err(|source| InputError::Unreadable { path, source })?;
+        Ok(bytes)
+    }
+}
