@@ -16,6 +16,7 @@ mod error;
 mod export;
 mod files;
 mod gc;
+mod gc_sources;
 mod index;
 mod index_update;
 mod members;
