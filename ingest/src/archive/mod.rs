@@ -28,6 +28,7 @@ mod stage;
 mod store;
 mod verify;
 mod verify_edition;
+mod verify_sources;
 
 pub use error::{ArchiveError, ErrorClass};
 pub use export::Exported;
