@@ -14,6 +14,7 @@
 pub mod clip;
 mod error;
 mod export;
+mod export_sources;
 mod files;
 mod gc;
 mod gc_sources;
