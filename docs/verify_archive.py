@@ -3,7 +3,8 @@
 
 A second implementation of what the rustdoc of the `schema` crate promises, with nothing but the standard library. It
 recomputes `inputs`, `content` and the name of every edition, inflates every pack member by member, holds every document
-to its canonical bytes, checks the digest of every `current.json` and derives the catalogue again.
+to its canonical bytes, checks the digest of every `current.json` and derives the catalogue again. It hashes every published
+source, counts its lines, and holds what functions cite to what their edition tells of its sources.
 
 One line a finding; exit code 0 if there are none, 1 if there are, 2 for wrong usage.
 """
@@ -21,6 +22,12 @@ EDITION = re.compile(r"[0-9a-f]{32}")
 NOT_CONTENT = {"manifest.json", "packs.json", "meta.json"}
 GZIP_HEADER = bytes.fromhex("1f8b08000000000000ff")
 INDEX_PAGE = 16 * 1024
+SHA256 = re.compile(r"[0-9a-f]{64}")
+SORT_KEY = 192
+MARKS = 128
+PUBLISHED = {"md5-verified", "path-matched"}
+# What functions repeat of a published source.
+CITED = ("level", "names", "path", "sha256", "tree")
 
 # What each file of an edition holds.
 SCHEMAS = {
@@ -114,7 +121,9 @@ class Archive:
     def __init__(self, root):
         self.root = root
         self.findings = []
-        self.counts = {"builds": 0, "editions": 0, "files": 0, "documents": 0}
+        self.counts = {"builds": 0, "editions": 0, "files": 0, "documents": 0, "sources": 0}
+        # The digest of a published source -> what its lines are, or None where it is missing or damaged.
+        self.sources = {}
         # build id -> its parsed current.json
         self.current = {}
 
@@ -136,6 +145,7 @@ class Archive:
             if folder.is_dir() and BUILD_ID.fullmatch(folder.name):
                 self.counts["builds"] += 1
                 self.build(folder)
+        self.sweep()
         self.index()
 
     def build(self, folder):
@@ -199,12 +209,16 @@ class Archive:
             return None
         stored = {pack["name"]: pack for pack in packs["packs"]} if packs else {}
         expected = {"manifest.json", "packs.json"}
+        # From a path to what functions may say of it; None where that can't be known.
+        cited = only_path
+        if any(told["name"] == "sources.jsonl.gz" for told in manifest["files"]):
+            cited = self.check(folder / "sources.jsonl.gz", self.read_sources)
         for told in manifest["files"]:
             name = told["name"]
             expected.add(name)
             if name.endswith(".jsonl.gz"):
                 expected.add(index_name(name))
-                self.check(folder / name, self.pack, told, stored.pop(name, None))
+                self.check(folder / name, self.pack, told, stored.pop(name, None), cited)
             else:
                 self.check(folder / name, self.plain, told)
         for name in sorted(stored):
@@ -254,7 +268,83 @@ class Archive:
         parse(data, SCHEMAS[path.name])
         self.counts["documents"] += 1
 
-    def pack(self, path, told, stored):
+    def read_sources(self, path):
+        """Checks the sources that an edition tells of, and returns what its functions may say of them."""
+        cited, last = {}, None
+        for _, text in members(read(path)):
+            for told in parse(text, "archive.sources/1")["sources"]:
+                key = (sort_key(shown(told["path"])), name_key(told["path"]))
+                if last is not None and last >= key:
+                    raise Damaged(f"does not have {shown(told['path'])!r} in order")
+                last = key
+                published = told["level"] in PUBLISHED
+                if published != ("sha256" in told) or published != ("lines" in told):
+                    raise Damaged(f"does not say of {shown(told['path'])!r} what its level asks for")
+                cited[canonical(told["path"])] = {
+                    key: told[key] for key in CITED if key in told and (published or key == "path")
+                }
+                if published:
+                    lines = self.source(told["sha256"])
+                    if lines is None:
+                        self.say(path, f"cites the source {told['sha256']}, which is missing or damaged")
+                    elif lines != sha256(canonical(told["lines"])):
+                        self.say(path, f"says other `lines` than {shown(told['path'])!r} has")
+        return lambda path: cited.get(canonical(path))
+
+    def source(self, digest):
+        """The digest of how the lines of a published source lie; None where it is not what its name says."""
+        if not SHA256.fullmatch(digest):
+            raise Damaged(f"cites a source by {digest!r}")
+        if digest not in self.sources:
+            self.sources[digest] = self.check(self.root / "src" / digest, self.read_source)
+        return self.sources[digest]
+
+    def read_source(self, path):
+        if path.is_symlink() or not path.is_file():
+            raise Damaged("is missing, or no plain file")
+        self.counts["sources"] += 1
+        data = read(path)
+        if sha256(data) != path.name:
+            raise Damaged("does not have the bytes that its name says")
+        starts = [match.start() for match in re.finditer(rb"[^\n]*\n|[^\n]+", data)]
+        step = 1
+        while len(starts[::step]) > MARKS:
+            step *= 2
+        lines = {"bytes": len(data), "marks": starts[::step], "step": step, "total": len(starts)}
+        return sha256(canonical(lines))
+
+    def sweep(self):
+        """Looks at every file in `src/`, whether an edition cites it or not."""
+        folder = self.root / "src"
+        for path in sorted(folder.iterdir()) if folder.is_dir() else []:
+            if SHA256.fullmatch(path.name):
+                self.source(path.name)
+            else:
+                self.say(path, "is not called as a source is")
+
+    @staticmethod
+    def function(page, cited):
+        """Holds what a page of a body cites to the edition's sources, and its places and frames to itself."""
+        files, frames = page.get("files", []), page.get("frames", [])
+        for file in files:
+            told = {key: file[key] for key in CITED if key in file}
+            if cited is not None and cited(file["path"]) != told:
+                raise Damaged(f"cites {shown(file['path'])!r} otherwise than sources.jsonl.gz tells of it")
+
+        def known(what, value, first, end):
+            if value is not None and not (isinstance(value, int) and first <= value < end):
+                raise Damaged(f"names the {what} {value}, which is none")
+
+        for number, frame in enumerate(frames):
+            known("parent", frame.get("parent"), 0, number)
+            known("file", frame.get("call_file"), 0, len(files))
+            known("line", frame.get("call_line"), 1, 1 << 32)
+        for place in (run["at"] for run in page.get("runs", []) if run.get("at") is not None):
+            known("file", place["file"], 0, len(files))
+            known("frame", place.get("frame"), 0, len(frames))
+            known("line", place["line"], 1, 1 << 32)
+
+    def pack(self, path, told, stored, cited):
         data = read(path)
         self.counts["files"] += 1
         if stored is None:
@@ -269,7 +359,9 @@ class Archive:
             if text.count(b"\n") != 1:
                 raise Damaged(f"has more or less than one line in the member at offset {offset}")
             try:
-                parse(text, SCHEMAS[path.name])
+                page = parse(text, SCHEMAS[path.name])
+                if path.name == "fn.jsonl.gz":
+                    self.function(page, cited)
             except Damaged as damage:
                 raise Damaged(f"member {len(offsets) - 1} {damage}") from damage
         self.counts["documents"] += len(offsets)
@@ -352,6 +444,31 @@ def index_name(pack):
 def shown(name):
     """What can be shown of a name: the text, the lossy text, or the prefix."""
     return name if isinstance(name, str) else name.get("lossy", name.get("prefix"))
+
+
+def only_path(path):
+    """What functions may say of a file where the edition tells of no sources."""
+    return {"path": path}
+
+
+def sort_key(text):
+    """The key that names are sorted by: the text, or its start and a digest."""
+    data = text.encode()
+    if len(data) <= SORT_KEY:
+        return data
+    start = data[:SORT_KEY]
+    while data[len(start)] & 0xC0 == 0x80:
+        start = start[:-1]
+    return start + b"\x01" + sha256(data)[:16].encode()
+
+
+def name_key(name):
+    """How names with the same sort key are ordered: text, then bytes, then what is too long."""
+    if isinstance(name, str):
+        return (0, name.encode())
+    if "hex" in name:
+        return (1, name["hex"], name["lossy"].encode())
+    return (2, name["length"], name["prefix"].encode(), name["sha256"])
 
 
 def index_key(by, entry):

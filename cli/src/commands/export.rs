@@ -25,6 +25,8 @@ struct Told {
     builds: u64,
     bytes: u64,
     files: u64,
+    left_out: u64,
+    sources: u64,
 }
 
 impl Export {
@@ -35,8 +37,13 @@ impl Export {
         bar.clear();
         let exported = exported?;
         if context.out.json {
-            let told = Told { builds: exported.builds, bytes: exported.bytes, files: exported.files };
-            context.out.document(&told)?;
+            context.out.document(&Told {
+                builds: exported.builds,
+                bytes: exported.bytes,
+                files: exported.files,
+                left_out: exported.left_out,
+                sources: exported.sources,
+            })?;
         } else {
             let what = format!(
                 "{} in {}, {}",
@@ -45,6 +52,10 @@ impl Export {
                 count(exported.bytes, "byte", "bytes")
             );
             context.out.plain(format!("wrote {what} to {}", escape::name(&self.loose.to_string_lossy())))?;
+            if exported.left_out > 0 {
+                let sources = count(exported.left_out, "published source", "published sources");
+                context.out.note(format!("left out {sources}: no file can have such a path here"))?;
+            }
         }
         Ok(Exit::Done)
     }

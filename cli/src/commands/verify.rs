@@ -96,6 +96,9 @@ impl Verify {
         }
         context.out.line(&Line::of(Kind::Mark, "differs  ").and(Kind::Plain, looked))?;
         context.out.note("adding a damaged binary again derives it anew, once its edition is removed")?;
+        if verified.findings.iter().any(|found| found.path.starts_with("src/")) {
+            context.out.note("a damaged file in src/ is written anew then too, once it is deleted")?;
+        }
         Ok(Exit::Differs)
     }
 }

@@ -6,14 +6,15 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use elfscope_schema::{BuildId, EditionId, FunctionKey, from_slice};
+use elfscope_schema::{BuildId, EditionId, FunctionKey, SourcesPage, from_slice};
 use rayon::prelude::*;
 use serde::Deserialize;
 
 use super::{
-    Archive, ArchiveError, files, index,
+    Archive, ArchiveError, export_sources, files, index,
     members::{self, PackReader},
     publish::read_manifest,
+    stage,
 };
 
 /// What was written.
@@ -25,12 +26,19 @@ pub struct Exported {
     pub files: u64,
     /// How many bytes.
     pub bytes: u64,
+    /// How many of the files are published sources.
+    pub sources: u64,
+    /// How many published sources were left out: their paths are none that a file can have here.
+    pub left_out: u64,
 }
 
 impl Archive {
     /// Writes the current editions as loose files into a folder that is new or empty: the catalogue as it stands, and of each
     /// build `<build-id>/{meta,lookup}.json`, `fn/<key>.json` and, for further pages, `fn/<key>.<page>.json`, and
-    /// `{callers,data,lookup,more}/<ordinal>.json`. Every document has the bytes that its member inflates to.
+    /// `{callers,data,lookup,more,sources}/<ordinal>.json`. Every document has the bytes that its member inflates to. Published
+    /// sources stand under their paths, `src/abs/<path>` without the `/` at its start, and `src/rel/<path>`. Those whose path holds
+    /// `..`, control characters or other names that can't be made, is not known whole, or is a folder of another source's path,
+    /// are left out and counted.
     ///
     /// `progress` is told the builds that are done and how many there are.
     ///
@@ -49,7 +57,13 @@ impl Archive {
         if !files::list(to)?.is_empty() {
             return Err(ArchiveError::usage(format!("`{}` is not empty", to.display())));
         }
-        let export = Export { to, files: AtomicU64::new(0), bytes: AtomicU64::new(0) };
+        let export = Export {
+            to,
+            files: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            sources: AtomicU64::new(0),
+            left_out: AtomicU64::new(0),
+        };
         let mut current = Vec::new();
         {
             // So that the catalogue and the editions fit together.
@@ -68,14 +82,25 @@ impl Archive {
             export.edition(self, &build, &edition)?;
             progress(done as u64 + 1, builds);
         }
-        Ok(Exported { builds, files: export.files.into_inner(), bytes: export.bytes.into_inner() })
+        Ok(Exported {
+            builds,
+            files: export.files.into_inner(),
+            bytes: export.bytes.into_inner(),
+            sources: export.sources.into_inner(),
+            left_out: export.left_out.into_inner(),
+        })
     }
 }
+
+/// The pack that names published sources.
+const SOURCES: &str = "sources.jsonl.gz";
 
 struct Export<'a> {
     to: &'a Path,
     files: AtomicU64,
     bytes: AtomicU64,
+    sources: AtomicU64,
+    left_out: AtomicU64,
 }
 
 impl Export<'_> {
@@ -87,8 +112,17 @@ impl Export<'_> {
             return Err(ArchiveError::damaged(path, "it is the manifest of another edition"));
         }
         for file in read_manifest(&path, &bytes)?.files {
+            if !stage::is_plain(&file.name) {
+                let what = format!("`{}` is no name for a file of an edition", file.name.escape_debug());
+                return Err(ArchiveError::damaged(path, what));
+            }
             match file.name.strip_suffix(".jsonl.gz") {
-                Some(stem) => self.pack(&folder, &file.name, &format!("{build}/{stem}"))?,
+                Some(stem) => {
+                    self.pack(&folder, &file.name, &format!("{build}/{stem}"))?;
+                    if file.name == SOURCES {
+                        self.sources(archive, &folder, build)?;
+                    }
+                }
                 None => {
                     let from = folder.join(&file.name);
                     let bytes = fs::read(&from).map_err(ArchiveError::read(&from))?;
@@ -118,6 +152,36 @@ impl Export<'_> {
                 };
                 self.write(&format!("{to}/{file}.json"), &text)
             })?;
+        }
+        Ok(())
+    }
+
+    /// Lays the published sources down: one after the other, so that where two can't both be had it is always the first.
+    fn sources(&self, archive: &Archive, folder: &Path, build: &BuildId) -> Result<(), ArchiveError> {
+        let to = self.path(build.as_str());
+        let mut reader = PackReader::open(folder, SOURCES)?;
+        while let Some(batch) = reader.batch()? {
+            for (number, member) in batch.members().into_iter().enumerate() {
+                let bad = |what: String| {
+                    let what = format!("member {}: {what}", batch.first + number);
+                    ArchiveError::damaged(folder.join(SOURCES), what)
+                };
+                let text = members::inflate(member).map_err(bad)?;
+                let page: SourcesPage = from_slice(&text).map_err(|error| bad(error.to_string()))?;
+                for file in &page.sources {
+                    let Some(digest) = file.sha256 else { continue };
+                    match export_sources::lay(archive, &to, file, digest)? {
+                        Some(bytes) => {
+                            self.sources.fetch_add(1, Ordering::Relaxed);
+                            self.files.fetch_add(1, Ordering::Relaxed);
+                            self.bytes.fetch_add(bytes, Ordering::Relaxed);
+                        }
+                        None => {
+                            self.left_out.fetch_add(1, Ordering::Relaxed);
+                        }
+                    }
+                }
+            }
         }
         Ok(())
     }

@@ -1,9 +1,10 @@
 //! Files that are written whole or not at all.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, OpenOptions},
     io::{self, Write as _},
-    path::Path,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicUsize, Ordering},
     thread,
 };
 
@@ -32,27 +33,34 @@ pub(super) fn write_synced(temp: &Path, to: &Path, bytes: &[u8]) -> Result<(), A
     })
 }
 
-/// Makes the bytes of files last. All are asked for at once, since a file system makes one commit of that: one after the
-/// other took 4 ms each on a busy ext4.
-pub(super) fn sync_all(files: &[File]) -> io::Result<()> {
-    let results: Vec<io::Result<()>> = thread::scope(|scope| {
-        let started: Vec<_> = files
-            .iter()
-            .map(|file| {
-                // Where no further thread can be had, this one does it.
-                let started = thread::Builder::new().spawn_scoped(scope, || file.sync_all());
-                started.map_err(|_no_thread| file.sync_all())
-            })
-            .collect();
-        started
+/// Most files that are synced at once.
+const SYNCS: usize = 64;
+
+/// Makes the bytes of files last: of those that are open, and of those that are named. Many are asked for at once, since a file
+/// system makes one commit of that: one after the other took 4 ms each on a busy ext4. See `sources.rs` for thousands.
+pub(super) fn sync_all(open: &[File], named: &[PathBuf]) -> io::Result<()> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            match (open.get(at), named.get(at.saturating_sub(open.len()))) {
+                (Some(file), _) => file.sync_all()?,
+                (None, Some(path)) => OpenOptions::new().write(true).open(path)?.sync_all()?,
+                (None, None) => return Ok(()),
+            }
+        }
+    };
+    thread::scope(|scope| {
+        // This thread is one of them. Where no further one can be had, those that there are do it.
+        let others = 1..(open.len() + named.len()).min(SYNCS);
+        let started: Vec<_> =
+            others.map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok()).collect();
+        let own = work();
+        let results = started
             .into_iter()
-            .map(|started| match started {
-                Ok(handle) => handle.join().unwrap_or_else(|_| Err(io::Error::other("a thread panicked"))),
-                Err(done) => done,
-            })
-            .collect()
-    });
-    results.into_iter().collect()
+            .map(|handle| handle.join().unwrap_or_else(|_| Err(io::Error::other("a thread panicked"))));
+        results.fold(own, Result::and)
+    })
 }
 
 /// Makes the entries of a folder last: the names that were made, renamed or deleted in it.

@@ -4,7 +4,7 @@ use std::{fs, fs::File, io, path::Path};
 
 use elfscope_schema::{BuildId, EditionId};
 
-use super::{Archive, ArchiveError, files, index, stage};
+use super::{Archive, ArchiveError, files, gc_sources, index, stage};
 
 /// What was deleted, and what wasn't.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,11 +13,18 @@ pub struct Collected {
     pub deleted: Vec<(String, u64)>,
     /// Builds whose pointers are damaged: nothing of them was deleted, and the catalogue leaves them out.
     pub left_out: Vec<BuildId>,
+    /// How many published sources were deleted.
+    pub sources: u64,
+    /// How many bytes those had.
+    pub source_bytes: u64,
+    /// Files of editions that are damaged, so that nobody can say which sources those cite, by path from the root. Where there are
+    /// any, no source was deleted.
+    pub unread: Vec<String>,
 }
 
 impl Archive {
-    /// Deletes the stages of writers that died, editions that no pointer names and the folders of builds that have nothing
-    /// left, and derives the catalogue again. Needs no room on the disk for what it deletes.
+    /// Deletes the stages of writers that died, editions that no pointer names, the folders of builds that have nothing left and the
+    /// sources that no edition on the disk cites, and derives the catalogue again. Needs no room on the disk for what it deletes.
     ///
     /// # Errors
     /// What the file system says.
@@ -51,8 +58,15 @@ impl Archive {
                 deleted.push((build.to_string(), 0));
             }
         }
+        let swept = gc_sources::sweep(self)?;
         let left_out = index::rebuild(self)?;
-        Ok(Collected { deleted, left_out })
+        Ok(Collected {
+            deleted,
+            left_out,
+            sources: swept.deleted,
+            source_bytes: swept.bytes,
+            unread: swept.unread,
+        })
     }
 }
 

@@ -1,14 +1,15 @@
 //! Publishing: from a stage to an edition that the pointer names.
 //!
 //! # Order of writes
-//! 1. Every file of the stage is synced, all at once, then its folder. (`syncfs` would be one call, but it waits for whatever
+//! 1. Every file of the stage is synced, many at once, then its folder. (`syncfs` would be one call, but it waits for whatever
 //!    anyone else has written to the same disk.)
-//! 2. Under the archive's lock the folder is renamed to `<build-id>/<edition>` and that name synced.
+//! 2. Under the archive's lock the sources are moved to `src/<sha256>`, where they are not there yet, and their names synced;
+//!    then the folder is renamed to `<build-id>/<edition>` and that name synced.
 //! 3. The mark `.tmp/reindex` is set, `current.json` is replaced, the catalogue is brought up to date, the mark is taken away.
 //!
-//! A crash before 2 leaves a stage, one between 2 and 3 an edition that no pointer names, one in 3 an old catalogue with
-//! the mark: the next publication deals with the first and the last, the second is renamed over by the same edition or
-//! deleted by [`Archive::gc`].
+//! A crash before 2 leaves a stage, one in 2 sources that no edition cites, one between 2 and 3 also an edition that no pointer
+//! names, one in 3 an old catalogue with the mark: the next publication deals with the first and the last, the second is
+//! renamed over by the same edition or deleted by [`Archive::gc`], as the sources are.
 
 use std::{fs, path::Path};
 
@@ -85,7 +86,7 @@ pub enum Outcome {
 impl Stage<'_> {
     /// Publishes what was written, as an edition of `build`.
     ///
-    /// - Inputs that an edition was made of: nothing is done. So check with [`Archive::find_inputs`] before deriving.
+    /// - Inputs that an edition was made of: nothing is done, but that lost files and sources are brought back. So check with [`Archive::find_inputs`] before deriving.
     /// - Inputs that differ from an edition's in the derivation version only, and the same content: no new edition; the
     ///   inputs join the edition's `also`.
     /// - An edition that was removed comes back, and its tombstone goes: who adds it again says so explicitly.
@@ -122,6 +123,7 @@ impl Stage<'_> {
         let same = current.editions.iter().find(|old| old.inputs == inputs || old.also.contains(&inputs));
         if let Some(old) = same {
             let edition = old.edition.clone();
+            self.put_sources()?;
             if !archive.edition_path(build, &edition).join("manifest.json").exists() {
                 self.bring_back(build, &edition, &manifest)?;
             }
@@ -132,6 +134,7 @@ impl Stage<'_> {
             old.also.push(inputs);
             old.also.sort();
             let edition = old.edition.clone();
+            self.put_sources()?;
             // The catalogue says nothing of `also`.
             archive.write_current(&mut current)?;
             return Ok(done(&current, edition, Outcome::SameContent, index::complete(archive)?));
@@ -142,9 +145,11 @@ impl Stage<'_> {
         let outcome = if current.tombstones.len() < tombstones { Outcome::Restored } else { Outcome::Added };
         current.editions.push(told(&manifest, &edition, facts));
         archive.check_size(&mut current)?;
-        self.put_in_place(build, &edition)?;
-        let moved = index::around(archive, build, || archive.write_current(&mut current));
-        let left_out = moved.inspect_err(|_| self.take_back(build, &edition))?;
+        let put = self.put_sources()?;
+        let moved = self
+            .put_in_place(build, &edition)
+            .and_then(|()| index::around(archive, build, || archive.write_current(&mut current)));
+        let left_out = moved.inspect_err(|_| self.take_back(build, &edition, &put))?;
         Ok(done(&current, edition, outcome, left_out))
     }
 
@@ -154,7 +159,7 @@ impl Stage<'_> {
             begun: parts.begun.clone(),
             files: parts.files.clone(),
             packs: parts.packs.clone(),
-            unsynced: Vec::new(),
+            ..Written::default()
         });
         if let Some(name) = begun.iter().find(|name| !files.iter().any(|file| file.name == **name)) {
             return Err(ArchiveError::usage(format!("`{name}` was begun and not finished")));
@@ -179,7 +184,7 @@ impl Stage<'_> {
                 .and_then(|mut file| std::io::Write::write_all(&mut file, bytes).map(|()| file));
             unsynced.push(written.map_err(ArchiveError::write(path))?);
         }
-        files::sync_all(&unsynced).map_err(ArchiveError::write(&folder))?;
+        files::sync_all(&unsynced, &self.unsynced_sources()?).map_err(ArchiveError::write(&folder))?;
         files::sync_folder(&folder)?;
         Ok((manifest, EditionId::of_manifest(&bytes)))
     }
@@ -202,7 +207,7 @@ impl Stage<'_> {
     }
 
     /// After the pointer could not be moved (the disk is full): takes the room back, unless it was moved after all.
-    fn take_back(&self, build: &BuildId, edition: &EditionId) {
+    fn take_back(&self, build: &BuildId, edition: &EditionId, put: &[Sha256Digest]) {
         let is_named = match self.archive.current(build) {
             Ok(current) => {
                 current.is_some_and(|now| now.editions.iter().any(|told| told.edition == *edition))
@@ -214,6 +219,7 @@ impl Stage<'_> {
             let _ = fs::rename(self.archive.edition_path(build, edition), self.edition());
             // Only succeeds where it is empty.
             let _ = fs::remove_dir(self.archive.build_path(build));
+            self.take_sources_back(put);
         }
     }
 

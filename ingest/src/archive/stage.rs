@@ -1,6 +1,7 @@
 //! A stage: a private folder inside the archive, where an edition is written before it has a name.
 
 use std::{
+    collections::BTreeMap,
     fs::{self, File},
     io::Write as _,
     path::{Path, PathBuf},
@@ -10,7 +11,7 @@ use std::{
 use elfscope_schema::{ManifestFile, Pack, Sha256Digest, manifest::NOT_CONTENT, to_canonical};
 use serde::Serialize;
 
-use super::{Archive, ArchiveError, PackWriter, files};
+use super::{Archive, ArchiveError, PackWriter, files, sources::Staged};
 
 /// A private folder `.tmp/<pid>-<n>` inside an archive. Its lock is held as long as it lives, so that others can tell
 /// it from the leftovers of a writer that died. Dropping it deletes it.
@@ -35,7 +36,9 @@ pub(super) struct Written {
     pub(super) files: Vec<ManifestFile>,
     /// The packs among them.
     pub(super) packs: Vec<Pack>,
-    /// The files that are not synced yet.
+    /// The published sources, and how far they are.
+    pub(super) sources: BTreeMap<Sha256Digest, Staged>,
+    /// The files that are not synced yet, sources left out.
     pub(super) unsynced: Vec<File>,
 }
 
@@ -72,7 +75,9 @@ impl<'a> Stage<'a> {
         let lock = File::create(&lock_path).and_then(|lock| lock.lock().map(|()| lock));
         let lock = lock.map_err(ArchiveError::write(lock_path))?;
         let stage = Self { archive, parts: Arc::default(), folder, _lock: lock };
-        fs::create_dir(stage.edition()).map_err(ArchiveError::write(stage.edition()))?;
+        for path in [stage.edition(), stage.sources()] {
+            fs::create_dir(&path).map_err(ArchiveError::write(path))?;
+        }
         Ok(stage)
     }
 
@@ -111,17 +116,19 @@ impl<'a> Stage<'a> {
         self.folder.join("edition")
     }
 
+    /// The folder of the sources that become published.
+    pub(super) fn sources(&self) -> PathBuf {
+        self.folder.join("src")
+    }
+
     /// The stage's own folder, for what is to be deleted with it.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
 
     fn begin(&self, name: &str) -> Result<(PathBuf, File), ArchiveError> {
-        let plain = !name.is_empty()
-            && !name.starts_with('.')
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte));
         // `meta.json` is the caller's; the other two are ours.
-        if !plain || (NOT_CONTENT.contains(&name) && name != "meta.json") {
+        if !is_plain(name) || (NOT_CONTENT.contains(&name) && name != "meta.json") {
             return Err(ArchiveError::usage(format!(
                 "`{}` is no name for a file of an edition",
                 name.escape_debug()
@@ -145,6 +152,13 @@ impl Drop for Stage<'_> {
         // Whatever stays behind is found by the next writer, once the lock is gone.
         let _ = files::delete_folder(&self.folder);
     }
+}
+
+/// Whether a file of an edition can have that name: a manifest that is read back may say anything.
+pub(super) fn is_plain(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with('.')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte))
 }
 
 /// The name of a stage's lock.

@@ -238,4 +238,6 @@ pub(super) const CURRENT: &str = "current.json";
 pub(super) const INDEX: &str = "index.json";
 /// What files start with that are about to be renamed into place.
 pub(super) const SCRATCH: &str = "write";
+/// The folder of published sources.
+pub(super) const SOURCES: &str = "src";
 const LOCK: &str = "lock";

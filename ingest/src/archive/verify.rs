@@ -8,16 +8,16 @@ use std::sync::{
 use elfscope_schema::{BuildId, Current, EditionId};
 use rayon::prelude::*;
 
-use super::{Archive, ArchiveError, files, index, store, verify_edition};
+use super::{Archive, ArchiveError, files, index, store, verify_edition, verify_sources::Sources};
 
 /// What to verify.
 #[derive(Clone, Copy, Debug)]
 pub enum Scope<'a> {
-    /// The whole archive, the catalogue included.
+    /// The whole archive, the catalogue and all published sources included.
     All,
-    /// One build: its pointer and its editions.
+    /// One build: its pointer, its editions and the sources that they cite.
     Build(&'a BuildId),
-    /// One edition.
+    /// One edition and the sources that it cites.
     Edition(&'a BuildId, &'a EditionId),
 }
 
@@ -79,6 +79,11 @@ impl Findings<'_> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).len() >= self.most
     }
 
+    /// Counts stored bytes that are going to be looked at.
+    pub(super) fn expect(&self, bytes: u64) {
+        self.total.fetch_add(bytes, Ordering::Relaxed);
+    }
+
     /// Counts stored bytes that were looked at.
     pub(super) fn looked_at(&self, bytes: u64) {
         let done = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
@@ -101,8 +106,9 @@ struct Listed<'a> {
 
 impl Archive {
     /// Verifies what `scope` says: names, canonical form, sizes and digests of every file and every document, boundaries of
-    /// members, the manifest's own digests, the pointers' check digests; for the whole archive also that nothing is missing
-    /// or too much, and that the catalogue is what the pointers give. Stops at `most` findings.
+    /// members, the manifest's own digests, the pointers' check digests, published sources by their names and lines, and that
+    /// functions cite them as the edition tells of them; for the whole archive also that nothing is missing or too much, and
+    /// that the catalogue is what the pointers give. Stops at `most` findings.
     ///
     /// Writers may go on meanwhile. What a damaged file would make unreadable is a finding, not an error.
     ///
@@ -158,12 +164,17 @@ impl Archive {
         }
         drop(held);
         let sizes = listed.iter().map(|listed| self.size_of(listed)).sum::<Result<u64, ArchiveError>>()?;
-        findings.total.store(sizes, Ordering::Relaxed);
-        listed.par_iter().try_for_each(|listed| self.check_listed(listed, &findings))?;
+        findings.expect(sizes);
+        let sources = Sources::new(self);
+        listed.par_iter().try_for_each(|listed| self.check_listed(listed, &sources, &findings))?;
+        if matches!(scope, Scope::All) {
+            sources.sweep(&findings)?;
+        }
 
         let stopped = findings.is_full();
         let mut found = findings.found.into_inner().unwrap_or_else(PoisonError::into_inner);
         found.sort();
+        found.dedup();
         let editions = listed.len() as u64;
         Ok(Verified { findings: found, stopped, editions, bytes: findings.bytes.into_inner() })
     }
@@ -232,7 +243,7 @@ impl Archive {
                     }
                 }
                 _ if entry.is_folder
-                    && [store::TEMP, index::FOLDER, "src", "input"].contains(&&*entry.name) => {}
+                    && [store::TEMP, index::FOLDER, store::SOURCES, "input"].contains(&&*entry.name) => {}
                 _ if entry.is_file && entry.name == store::INDEX => {}
                 _ => findings.add(entry.name, "it does not belong to an archive"),
             }
@@ -269,7 +280,12 @@ impl Archive {
             .sum())
     }
 
-    fn check_listed(&self, listed: &Listed<'_>, findings: &Findings<'_>) -> Result<(), ArchiveError> {
+    fn check_listed(
+        &self,
+        listed: &Listed<'_>,
+        sources: &Sources<'_>,
+        findings: &Findings<'_>,
+    ) -> Result<(), ArchiveError> {
         if findings.is_full() {
             return Ok(());
         }
@@ -282,7 +298,7 @@ impl Archive {
             progress: &|_, _| {},
         };
         let told = self.expect_edition(current, edition)?;
-        verify_edition::check(self, &current.build_id, told, &own, findings)?;
+        verify_edition::check(self, &current.build_id, told, sources, &own, findings)?;
         let found = own.found.into_inner().unwrap_or_else(PoisonError::into_inner);
         // It may have been removed while we looked.
         let is_gone = !found.is_empty()

@@ -10,14 +10,20 @@ use rayon::prelude::*;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
-use super::{Archive, ArchiveError, files, members, members::PackReader, verify::Findings};
+use super::{
+    Archive, ArchiveError, files, members,
+    members::PackReader,
+    store,
+    verify::Findings,
+    verify_sources::{Pages, Sources, Told, check_function},
+};
 
 /// Where the files of the edition are, and where what is found goes.
 struct Check<'a> {
     folder: &'a Path,
     path: &'a str,
     findings: &'a Findings<'a>,
-    /// Counts the bytes.
+    /// Counts the bytes, and is told of damaged sources, which are no edition's own.
     meter: &'a Findings<'a>,
 }
 
@@ -26,6 +32,7 @@ pub(super) fn check(
     archive: &Archive,
     build: &BuildId,
     told: &CurrentEdition,
+    sources: &Sources<'_>,
     findings: &Findings<'_>,
     meter: &Findings<'_>,
 ) -> Result<(), ArchiveError> {
@@ -35,18 +42,42 @@ pub(super) fn check(
     let Some(manifest) = check.manifest(build, told)? else { return Ok(()) };
     let packs = check.packs(&manifest)?;
     check.names(&manifest)?;
-    manifest.files.par_iter().try_for_each(|file| {
+    let stored = |file: &ManifestFile| packs.iter().find(|pack| pack.name == file.name);
+    // First, since functions are compared with what it tells.
+    let told = match manifest.files.iter().find(|file| file.name == SOURCES) {
+        Some(file) => {
+            let mut pages = Pages::new(sources);
+            let is_good = check.pack(file, stored(file), Kind::Sources(&mut pages))?;
+            if is_good { pages.finish() } else { Told::Damaged }
+        }
+        None => Told::None,
+    };
+    manifest.files.par_iter().filter(|file| file.name != SOURCES).try_for_each(|file| {
         if findings.is_full() {
             return Ok(());
         }
-        if is_pack(&file.name) {
-            let stored = packs.iter().find(|pack| pack.name == file.name);
-            check.pack(file, stored)
-        } else {
-            check.document(file)
+        match &*file.name {
+            FUNCTIONS => check.pack(file, stored(file), Kind::Functions(&told)).map(drop),
+            name if is_pack(name) => check.pack(file, stored(file), Kind::Other).map(drop),
+            _ => check.document(file),
         }
     })
 }
+
+/// What a pack holds that is compared with something else.
+enum Kind<'a, 's> {
+    /// Source files.
+    Sources(&'a mut Pages<'s>),
+    /// Functions, which cite the files of the edition.
+    Functions(&'a Told),
+    /// Nothing.
+    Other,
+}
+
+/// The pack of source files.
+const SOURCES: &str = "sources.jsonl.gz";
+/// The pack of functions.
+const FUNCTIONS: &str = "fn.jsonl.gz";
 
 impl Check<'_> {
     fn add(&self, name: &str, what: impl Into<String>) {
@@ -146,24 +177,34 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// A pack: as it is stored, and every document in it.
-    fn pack(&self, file: &ManifestFile, stored: Option<&Pack>) -> Result<(), ArchiveError> {
+    /// A pack: as it is stored, and every document in it. Whether nothing is wrong with it.
+    fn pack(
+        &self,
+        file: &ManifestFile,
+        stored: Option<&Pack>,
+        mut kind: Kind<'_, '_>,
+    ) -> Result<bool, ArchiveError> {
         let name = &*file.name;
         let mut reader = match PackReader::open(self.folder, name) {
             Ok(reader) => reader,
             Err(ArchiveError::Damaged { what, .. }) => {
                 self.add(&index_name(name), what);
-                return self.without_index(name, stored);
+                self.without_index(name, stored)?;
+                return Ok(false);
             }
             Err(ArchiveError::Read { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
                 self.add(name, "it is missing");
-                return Ok(());
+                return Ok(false);
             }
             Err(error) => return Err(error),
         };
         let (mut stored_hash, mut stored_size) = (Sha256::new(), 0);
         let (mut hash, mut size, mut whole) = (Sha256::new(), 0, true);
-        let mut broken = None;
+        let (mut broken, mut is_good) = (None, true);
+        let missing = |digest| {
+            let what = format!("it is missing, and {} cites it", self.path);
+            self.findings.add(format!("{}/{digest}", store::SOURCES), what);
+        };
         loop {
             let batch = match reader.batch() {
                 Ok(Some(batch)) => batch,
@@ -172,7 +213,7 @@ impl Check<'_> {
                     if source.kind() == std::io::ErrorKind::UnexpectedEof =>
                 {
                     self.add(name, "it was cut while it was read");
-                    return Ok(());
+                    return Ok(false);
                 }
                 Err(error) => return Err(error),
             };
@@ -184,7 +225,11 @@ impl Check<'_> {
                 .into_par_iter()
                 .map(|member| {
                     let text = members::inflate(member).map_err(Fault::Member)?;
-                    check_document(name, &text).map(|()| text).map_err(Fault::Document)
+                    let mut checked = check_document(name, &text);
+                    if let Kind::Functions(told) = &kind {
+                        checked = checked.and_then(|()| check_function(&text, told));
+                    }
+                    checked.map(|()| text).map_err(Fault::Document)
                 })
                 .collect();
             for (number, text) in texts.into_iter().enumerate() {
@@ -193,6 +238,12 @@ impl Check<'_> {
                     Ok(text) => {
                         hash.update(&text);
                         size += text.len() as u64;
+                        if let Kind::Sources(pages) = &mut kind
+                            && let Err(what) = pages.check(&text, &missing, self.meter)?
+                        {
+                            is_good = false;
+                            self.add(name, member(what));
+                        }
                     }
                     Err(Fault::Member(what)) => {
                         broken.get_or_insert_with(|| member(what));
@@ -204,7 +255,7 @@ impl Check<'_> {
                 }
             }
             if self.findings.is_full() {
-                return Ok(());
+                return Ok(false);
             }
         }
         let is_stored_well = self.compare(name, stored, stored_size, stored_hash);
@@ -215,12 +266,14 @@ impl Check<'_> {
             self.add(&blamed, format!("its members don't inflate by their offsets, first {what}"));
         }
         if stored.is_some_and(|stored| stored.members != reader.members() as u64) {
+            is_good = false;
             self.add(name, "it does not have as many members as `packs.json` says");
         }
         if whole && (size != file.size || Sha256Digest::from_bytes(hash.finalize().into()) != file.sha256) {
+            whole = false;
             self.add(name, "it inflates to other bytes than the manifest says");
         }
-        Ok(())
+        Ok(whole && is_good)
     }
 
     /// A pack whose table of offsets is no use: whether its stored bytes are as they were.

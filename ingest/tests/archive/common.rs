@@ -8,8 +8,14 @@ use std::{
 use elfscope_ingest::archive::{
     Archive, ArchiveError, Facts, Published, Scope, Stage, Verified, deflate_member,
 };
-use elfscope_schema::{BuildId, DERIVATION, Given, Lookup, Sha256Digest, documents::schema, to_canonical};
-use serde_json::json;
+use elfscope_schema::{
+    BuildId, CitedFile, DERIVATION, Given, Lines, Lookup, Name, Sha256Digest, SourceFile, SourceLevel,
+    SourcesPage, documents::schema, to_canonical,
+};
+use serde_json::{Value, json};
+
+/// A source that a test edition cites: its path, and its bytes where it is published.
+pub(crate) type Source = (Name, Option<Vec<u8>>);
 
 /// What a test edition is made of.
 #[derive(Clone)]
@@ -23,6 +29,10 @@ pub(crate) struct Recipe {
     pub(crate) salt: u64,
     /// Changes `meta.json` only.
     pub(crate) meta: u64,
+    /// The sources that all its functions cite.
+    pub(crate) sources: Vec<Source>,
+    /// Changes a document of a pack before it is written.
+    pub(crate) twist: Option<fn(&str, &mut Value)>,
 }
 
 impl Recipe {
@@ -56,7 +66,27 @@ impl Recipe {
             functions: 12,
             salt: 0,
             meta: 0,
+            sources: Vec::new(),
+            twist: None,
         }
+    }
+
+    /// The same with these sources.
+    pub(crate) fn with_sources(mut self, sources: Vec<Source>) -> Self {
+        self.given.sources = vec![Sha256Digest::of(&to_canonical(&sources))];
+        self.facts.sources = sources.iter().filter(|(_, bytes)| bytes.is_some()).count() as u64;
+        self.sources = sources;
+        self
+    }
+
+    /// The same with a source of its own, one that all have, and one that isn't published.
+    pub(crate) fn with_some_sources(self) -> Self {
+        let own = format!("{}\nint own;\n", self.build).into_bytes();
+        self.with_sources(vec![
+            ("/usr/include/all.h".into(), Some(SHARED.to_vec())),
+            ("/usr/include/missing.h".into(), None),
+            ("src/own.c".into(), Some(own)),
+        ])
     }
 
     /// The same with debug data.
@@ -70,9 +100,18 @@ impl Recipe {
 
     pub(crate) fn write(&self, stage: &Stage<'_>) -> Result<(), ArchiveError> {
         let full = |source| ArchiveError::Write { path: stage.edition(), source };
+        let cited = self.write_sources(stage)?;
         let mut pack = stage.pack("fn.jsonl.gz")?;
         for number in 0..self.functions {
-            let text = function(number, self.salt);
+            let mut text = function(number, self.salt);
+            if !cited.is_empty() {
+                let mut page: Value = serde_json::from_slice(&text).unwrap();
+                page["files"] = json!(cited);
+                page["frames"] =
+                    json!([{ "function": "main" }, { "call_file": 0, "call_line": 3, "parent": 0 }]);
+                page["runs"] = json!([{ "at": { "file": 0, "frame": 1, "line": number + 1 }, "rows": [] }]);
+                text = self.twisted("fn", page);
+            }
             assert_eq!(pack.push(&text, &deflate_member(&text)).map_err(full)?, u64::from(number));
         }
         pack.finish().map_err(full)?;
@@ -90,11 +129,67 @@ impl Recipe {
         stage.document("meta.json", &meta)
     }
 
+    /// Writes the sources and their pages, two on each. Returns how they are cited.
+    fn write_sources(&self, stage: &Stage<'_>) -> Result<Vec<CitedFile>, ArchiveError> {
+        let full = |source| ArchiveError::Write { path: stage.edition(), source };
+        let (mut files, mut cited) = (Vec::new(), Vec::new());
+        for (path, bytes) in &self.sources {
+            let bytes = bytes.as_ref();
+            let sha256 = bytes.map(|bytes| stage.source(bytes)).transpose()?;
+            let level = if bytes.is_some() { SourceLevel::PathMatched } else { SourceLevel::Missing };
+            let file = SourceFile {
+                last_line: 1,
+                level,
+                lines: bytes.map(|bytes| Lines::of(bytes)),
+                names: bytes.map(|_| (2, 3)),
+                path: path.clone(),
+                raw: None,
+                sha256,
+                tree: bytes.map(|_| 0),
+            };
+            let published = file.sha256.map(|_| level);
+            cited.push(CitedFile {
+                level: published,
+                names: file.names,
+                path: path.clone(),
+                sha256,
+                tree: file.tree,
+            });
+            files.push(file);
+        }
+        if !files.is_empty() {
+            files.sort_by_key(|file| (Name::sort_key(file.path.text()).into_owned(), file.path.clone()));
+            let mut pack = stage.pack("sources.jsonl.gz")?;
+            for sources in files.chunks(2) {
+                let page = SourcesPage { schema: schema::SOURCES.to_owned(), sources: sources.to_vec() };
+                let text = self.twisted("sources", json!(page));
+                pack.push(&text, &deflate_member(&text)).map_err(full)?;
+            }
+            pack.finish().map_err(full)?;
+        }
+        Ok(cited)
+    }
+
+    fn twisted(&self, kind: &str, mut page: Value) -> Vec<u8> {
+        if let Some(twist) = self.twist {
+            twist(kind, &mut page);
+        }
+        to_canonical(&page)
+    }
+
     pub(crate) fn add(&self, archive: &Archive) -> Result<Published, ArchiveError> {
         let stage = archive.stage()?;
         self.write(&stage)?;
         stage.publish(&self.build, &self.given, self.facts.clone())
     }
+}
+
+/// What all editions with sources share.
+pub(crate) const SHARED: &[u8] = b"/* shared */\nint all;\n";
+
+/// Where an archive has a source.
+pub(crate) fn stored(archive: &Archive, bytes: &[u8]) -> PathBuf {
+    archive.root().join(format!("src/{}", Sha256Digest::of(bytes)))
 }
 
 pub(crate) fn function(number: u32, salt: u64) -> Vec<u8> {

@@ -62,9 +62,12 @@ fn writer_to_be_killed() {
     for number in round * 1000.. {
         Recipe::new(number).add(&archive).unwrap();
         // Also of builds that are there.
-        Recipe::new(number).with_dwarf().add(&archive).unwrap();
+        Recipe::new(number).with_dwarf().with_some_sources().add(&archive).unwrap();
         if number.is_multiple_of(3) {
             archive.remove(&Recipe::new(number).build, None, "tried out").unwrap();
+        }
+        if number.is_multiple_of(4) {
+            archive.gc().unwrap();
         }
     }
 }
@@ -86,6 +89,7 @@ fn a_full_disk_harms_no_edition() {
             recipe.given.derivation += free as u32;
             recipe.salt += free;
         }
+        recipe = recipe.with_some_sources();
         if free == 0 {
             Recipe::new(1000).add(&archive).unwrap();
         }

@@ -5,6 +5,7 @@
 mod common;
 mod faults;
 mod publish;
+mod sources;
 mod together;
 mod upkeep;
 mod verify;

@@ -11,7 +11,7 @@ fn filled() -> (tempfile::TempDir, Archive, BTreeMap<String, Vec<u8>>) {
     for number in 0..100 {
         Recipe::new(number).add(&archive).unwrap();
     }
-    Recipe { functions: 300, ..Recipe::new(3).with_dwarf() }.add(&archive).unwrap();
+    Recipe { functions: 300, ..Recipe::new(3).with_dwarf() }.with_some_sources().add(&archive).unwrap();
     archive.remove(&Recipe::new(4).build, None, "to have a tombstone").unwrap();
     assert_eq!(verified(&archive).findings, []);
     let tree = tree(archive.root());
@@ -22,6 +22,7 @@ fn filled() -> (tempfile::TempDir, Archive, BTreeMap<String, Vec<u8>>) {
 fn kind(path: &str) -> &str {
     match path.strip_prefix("index/") {
         Some(rest) => rest.split('/').next().unwrap(),
+        None if path.starts_with("src/") => "src",
         None => path.rsplit('/').next().unwrap(),
     }
 }
@@ -35,9 +36,9 @@ fn a_flipped_bit_is_found_wherever_it_is() {
             kinds.entry(kind(path)).or_default().push(path);
         }
     }
-    assert_eq!(kinds.len(), 15, "{:?}", kinds.keys());
+    assert_eq!(kinds.len(), 18, "{:?}", kinds.keys());
     let mut random = Random(200);
-    for (number, (kind, paths)) in kinds.iter().cycle().take(210).enumerate() {
+    for (number, (kind, paths)) in kinds.iter().cycle().take(252).enumerate() {
         let path = paths[random.below(paths.len() as u64) as usize];
         let mut bytes = tree[path].clone();
         let (at, bit) = (random.below(bytes.len() as u64) as usize, random.below(8));
@@ -84,9 +85,13 @@ fn files_that_are_cut_longer_missing_or_too_much_are_found() {
     }
     let build = Recipe::new(3).build;
     let edition = archive.current(&build).unwrap().unwrap().edition().unwrap().edition.clone();
-    for path in
-        ["thesis.txt".into(), "index/x.json".into(), format!("{build}/x"), format!("{build}/{edition}/x")]
-    {
+    for path in [
+        "thesis.txt".into(),
+        "index/x.json".into(),
+        "src/x.c".into(),
+        format!("{build}/x"),
+        format!("{build}/{edition}/x"),
+    ] {
         fs::write(archive.root().join(&path), "").unwrap();
         let found = verified(&archive);
         assert!(!found.is_good() && found.findings[0].path == path, "{:?}", found.findings);
@@ -114,6 +119,26 @@ fn one_build_or_edition_is_verified_alone() {
     assert_eq!((one.editions, &one.findings[..]), (1, &[][..]));
     assert!(seen.into_inner().unwrap().0 > 1000);
     fs::write(archive.root().join(&path), &tree[&path]).unwrap();
+
+    // A source that it cites is its own, one that it doesn't is not.
+    let of = |number: u64| {
+        let path = tree.keys().find(|path| path.starts_with("src/") && tree[*path].ends_with(b"int own;\n"));
+        let (mine, other) = (path.unwrap().clone(), format!("src/{}", "0".repeat(64)));
+        if number == 3 { mine } else { other }
+    };
+    for (path, good) in [(of(3), false), (of(4), true)] {
+        fs::write(archive.root().join(&path), b"changed\n").unwrap();
+        let one = archive.verify(Scope::Edition(&build, edition), 9, &quiet).unwrap();
+        assert_eq!(
+            (one.is_good(), archive.verify(Scope::Build(&build), 9, &quiet).unwrap().is_good()),
+            (good, good)
+        );
+        assert!(!verified(&archive).is_good());
+        match tree.get(&path) {
+            Some(bytes) => fs::write(archive.root().join(&path), bytes).unwrap(),
+            None => fs::remove_file(archive.root().join(&path)).unwrap(),
+        }
+    }
 
     // It stops at the bound.
     for name in ["meta.json", "lookup.json", "packs.json", "fn.jsonl.gz"] {
