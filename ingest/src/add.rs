@@ -229,7 +229,12 @@ fn add_one(
         Err(error) => return Ok(Err(error)),
     };
     let build = input.build_id(&elf);
-    let given = edition::given(&input.id, debug.map(|debug| &debug.id));
+    let trees = crate::source::Trees::default();
+    let given = edition::given(
+        std::iter::once(&input.id).chain(debug.map(|debug| &debug.id)),
+        std::iter::empty(),
+        &trees,
+    );
     let mut added = Added {
         input: path.to_owned(),
         build_id: build.clone(),
@@ -258,11 +263,19 @@ fn add_one(
     }
     let debug_elf = match debug.map(|debug| debug.elf().map(|elf| Source { id: debug.id.clone(), elf })) {
         Some(Err(error)) => return Ok(Err(error)),
-        Some(Ok(source)) => Some(source),
+        Some(Ok(source)) => {
+            Some(edition::DebugSource { source, found: elfscope_schema::Found::Given, package: None })
+        }
         None => None,
     };
     let source = Source { id: input.id.clone(), elf };
-    let derived = edition::derive(archive, &build, &given, source, debug_elf, progress)?;
+    let material = edition::Material {
+        binary: source,
+        package: None,
+        debug: edition::DebugSources { main: debug_elf, alternate: None, mini: None },
+        diagnostics: crate::diagnostics::Diagnostics::default(),
+    };
+    let derived = edition::derive(archive, &build, &given, material, &trees, progress)?;
     added.outcome = match derived.published.outcome {
         archive::Outcome::Added | archive::Outcome::Restored => Outcome::Added,
         archive::Outcome::AlreadyThere => Outcome::AlreadyThere,
@@ -272,7 +285,8 @@ fn add_one(
     added.standing =
         Standing::of(&published.edition, published.current.as_ref(), published.other_file.is_some());
     added.edition = derived.published.edition;
-    (added.functions, added.rows) = (derived.functions, derived.rows);
+    (added.functions, added.rows, added.rows_with_line) =
+        (derived.functions, derived.rows, derived.rows_with_line);
     added.diagnostics = derived.diagnostics.len() as u64;
     added.first_diagnostics = derived.diagnostics.into_iter().take(FIRST).collect();
     Ok(Ok(added))

@@ -318,7 +318,7 @@ fn tell(id: UnitId, first: &First<'_>, files: &Files<'_>, diagnostics: &mut Diag
     let name = files
         .unit(id)
         .and_then(|(_, unit)| unit.name.as_ref())
-        .map(gimli::EndianSlice::slice)
+        .map(EndianSlice::slice)
         .unwrap_or_default();
     if files.unit(id).is_some_and(|(_, unit)| matches!(unit.dwo_name(), Ok(Some(_)))) {
         let message = "the unit's entries stand in a file of split DWARF, which this version does not read: its functions and \
