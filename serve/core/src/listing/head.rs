@@ -14,7 +14,7 @@ pub(super) fn lines(edition: &Edition, window: &Window) -> Vec<Line> {
     first.push(Kind::Note, format!("  in {}", escape::name(edition.source().name.text())));
     let mut lines = vec![first];
     let mut say = |label: &str, line: Line| {
-        let mut all = Line::of(Kind::Label, format!("  {label:<9}"));
+        let mut all = Line::of(Kind::Label, format!("  {label:<10}"));
         all.spans.extend(line.spans);
         lines.push(all);
     };
@@ -44,6 +44,10 @@ pub(super) fn lines(edition: &Edition, window: &Window) -> Vec<Line> {
     say("names", names);
     if let Some(signature) = &head.signature {
         say("signature", Line::of(Kind::Plain, escape::name(signature)));
+    }
+    if let Some(declared) = &head.declared {
+        let place = format!("{}:{}", escape::path(declared.file.text()), declared.line);
+        say("declared", Line::of(Kind::Source, place));
     }
     if let Some(target) = &head.leads {
         let mut leads = Line::default();
