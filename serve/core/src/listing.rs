@@ -112,11 +112,13 @@ pub struct Options {
     pub head: bool,
     /// The bytes of each row.
     pub bytes: bool,
+    /// How many rows are shown in all, where further windows stand right below this one.
+    pub rows: Option<u32>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { head: true, bytes: true }
+        Self { head: true, bytes: true, rows: None }
     }
 }
 
@@ -129,7 +131,7 @@ const OPERANDS: usize = 30;
 /// there, or that nothing says so; and the source's lines, where [`crate::Request::source_text`] put them into the window.
 #[must_use]
 pub fn render(edition: &Edition, window: &Window, options: Options) -> Vec<Line> {
-    let mut lines = if options.head { head::lines(edition, window) } else { Vec::new() };
+    let mut lines = if options.head { head::lines(edition, window, options) } else { Vec::new() };
     let columns = Columns::of(window, options);
     let mut edges = window.edges.iter().peekable();
     let mut rows = window.rows_from..;
@@ -148,7 +150,9 @@ pub fn render(edition: &Edition, window: &Window, options: Options) -> Vec<Line>
     }
     if window.head.rows_total == 0 {
         lines.push(Line::of(Kind::Note, "  no rows: this version has no decoder for the machine"));
-    } else if let Some(next) = window.next_row {
+    } else if let Some(next) =
+        window.next_row.filter(|_| options.rows.is_none_or(|rows| rows <= window.len()))
+    {
         let left = window.head.rows_total - next;
         lines.push(Line::of(Kind::Note, format!("  … {left} rows more, from row {next}")));
     }
