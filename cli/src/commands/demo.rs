@@ -81,7 +81,11 @@ impl Demo {
         )?;
         let mut shown = window.value;
         shown.next_row = None;
-        context.out.lines(&listing::render(&edition, &shown, Options { head: false, bytes: true }))?;
+        context.out.lines(&listing::render(
+            &edition,
+            &shown,
+            Options { head: false, ..Options::default() },
+        ))?;
         context.out.plain("")?;
         let unknown = match libc {
             Some(_) => {
