@@ -66,6 +66,7 @@ pub(crate) struct Derived {
     pub(crate) rows: u64,
     pub(crate) rows_with_line: u64,
     pub(crate) diagnostics: Vec<Diagnostic>,
+    pub(crate) sources: u64,
     pub(crate) hints: Vec<Hint>,
 }
 
@@ -229,7 +230,15 @@ pub(crate) fn derive(
     stage.document("meta.json", &document)?;
     let published = stage.publish(build, given, facts)?;
     progress.done();
-    Ok(Derived { published, functions, rows, rows_with_line, diagnostics, hints })
+    Ok(Derived {
+        published,
+        functions,
+        rows,
+        rows_with_line,
+        diagnostics,
+        sources: sources.published(),
+        hints,
+    })
 }
 
 fn write_callers(
