@@ -26,9 +26,9 @@ pub(crate) use hint::hints;
 pub use hint::{Hint, Origin};
 #[cfg_attr(not(test), expect(unused_imports, reason = "the reader of debug data makes them"))]
 pub(crate) use judge::Cited;
-#[expect(unused_imports, reason = "the reader of debug data asks for none yet")]
-pub(crate) use judge::Judged;
 pub use map::SourceMap;
+#[expect(unused_imports, reason = "the reader of debug data asks for none yet")]
+pub(crate) use {find::At, judge::Judged};
 
 use crate::InputError;
 
