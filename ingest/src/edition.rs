@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use elfscope_schema::{
     Address, BodyKind, BuildId, Counts, Coverage, DERIVATION, DebugFile, Diagnostic, Digests, FileId, Found,
-    Given, Name, Origin, TableEntry,
+    Given, Name, Origin, Package, Sha256Digest, TableEntry,
 };
 use rayon::prelude::*;
 
@@ -36,6 +36,33 @@ pub(crate) struct Source<'a> {
     pub(crate) elf: Elf<'a>,
 }
 
+/// A debug file that belongs to a binary.
+pub(crate) struct DebugSource<'a> {
+    /// The file.
+    pub(crate) source: Source<'a>,
+    /// How it was found.
+    pub(crate) found: Found,
+    /// The package that it came in.
+    pub(crate) package: Option<Package>,
+}
+
+/// What an edition is made from.
+pub(crate) struct Material<'a> {
+    /// The binary.
+    pub(crate) binary: Source<'a>,
+    /// The package that it came in.
+    pub(crate) package: Option<Package>,
+    /// Its separate debug file.
+    pub(crate) debug: Option<DebugSource<'a>>,
+    /// What dwz shares between that file, or the binary, and others.
+    #[expect(dead_code, reason = "what is in it is DWARF, which is not read yet")]
+    pub(crate) alternate: Option<DebugSource<'a>>,
+    /// What is packed in its `.gnu_debugdata`.
+    pub(crate) mini: Option<DebugSource<'a>>,
+    /// What could not be had of these.
+    pub(crate) diagnostics: Diagnostics,
+}
+
 /// What was published of one input, and what of it a caller tells.
 pub(crate) struct Derived {
     pub(crate) published: Published,
@@ -44,12 +71,23 @@ pub(crate) struct Derived {
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
-/// What an edition of these files is made from.
-pub(crate) fn given(file: &FileId, debug: Option<&FileId>) -> Given {
-    let mut files: Vec<_> = std::iter::once(file).chain(debug).map(|file| file.sha256).collect();
-    files.sort_unstable();
-    files.dedup();
-    Given { derivation: DERIVATION, files, maps: Vec::new(), packages: Vec::new(), sources: Vec::new() }
+/// What an edition of these files is made from, as its manifest names it.
+pub(crate) fn given<'a>(
+    files: impl Iterator<Item = &'a FileId>,
+    packages: impl Iterator<Item = &'a Package>,
+) -> Given {
+    let sorted = |mut digests: Vec<Sha256Digest>| {
+        digests.sort_unstable();
+        digests.dedup();
+        digests
+    };
+    Given {
+        derivation: DERIVATION,
+        files: sorted(files.map(|file| file.sha256).collect()),
+        maps: Vec::new(),
+        packages: sorted(packages.map(|package| package.sha256).collect()),
+        sources: Vec::new(),
+    }
 }
 
 /// Derives an edition and publishes it.
@@ -57,13 +95,14 @@ pub(crate) fn derive(
     archive: &Archive,
     build: &BuildId,
     given: &Given,
-    mut source: Source<'_>,
-    debug: Option<Source<'_>>,
+    material: Material<'_>,
     progress: &dyn Progress,
 ) -> Result<Derived, ArchiveError> {
-    let mut diagnostics = std::mem::take(&mut source.elf.diagnostics);
+    let Material { binary: mut source, package, debug, alternate: _, mini, mut diagnostics } = material;
+    diagnostics.absorb(std::mem::take(&mut source.elf.diagnostics));
     let elf = &source.elf;
-    let (more, debug_file) = debug_symbols(elf, debug, &mut diagnostics);
+    let (mut more, debug_file) = debug_symbols(elf, debug, &mut diagnostics);
+    let mini_file = mini.and_then(|mini| mini_symbols(elf, mini, &mut more, &mut diagnostics));
     let family = family_of(elf.machine, elf.class == 64, elf.big_endian);
     if family.is_none() {
         let message = format!(
@@ -132,9 +171,11 @@ pub(crate) fn derive(
         machine: machine_name(elf.machine),
         name: source.id.name.clone(),
         named: bodies.all().iter().filter(|body| body.is_function() && !body.names.is_empty()).count() as u64,
-        package: None,
+        package: package
+            .as_ref()
+            .map(|package| format!("{} {} {}", package.name, package.version, package.architecture)),
         package_verified: Vec::new(),
-        provenance: provenance(&source.id, debug_file.as_ref(), family),
+        provenance: provenance(&source.id, debug_file.as_ref().map(|debug| &debug.file), family),
         rows,
         rows_with_line: 0,
         soname: elf.dynamic.soname.map(Name::from_bytes),
@@ -144,10 +185,8 @@ pub(crate) fn derive(
     let about = meta::About {
         build_id: build.clone(),
         file: source.id.clone(),
-        debug: debug_file
-            .into_iter()
-            .map(|file| DebugFile { file, found: Found::Given, package: None })
-            .collect(),
+        debug: debug_file.into_iter().chain(mini_file).collect(),
+        package,
         family,
         counts: all.counts,
         coverage: coverage(&bodies),
@@ -197,10 +236,10 @@ fn write_data(
 /// The symbols that a debug file adds, and the file where it was used.
 fn debug_symbols<'a>(
     elf: &Elf<'_>,
-    debug: Option<Source<'a>>,
+    debug: Option<DebugSource<'a>>,
     diagnostics: &mut Diagnostics,
-) -> (Vec<Symbol<'a>>, Option<FileId>) {
-    let Some(debug) = debug else { return (Vec::new(), None) };
+) -> (Vec<Symbol<'a>>, Option<DebugFile>) {
+    let Some(DebugSource { source: debug, found, package }) = debug else { return (Vec::new(), None) };
     let same =
         (debug.elf.machine, debug.elf.class, debug.elf.elf_type) == (elf.machine, elf.class, elf.elf_type);
     if !same {
@@ -211,7 +250,25 @@ fn debug_symbols<'a>(
     }
     diagnostics.absorb(debug.elf.diagnostics);
     let tables = debug.elf.symbols.into_iter().filter(|symbol| symbol.origin == Origin::Symtab);
-    (tables.collect(), Some(debug.id))
+    (tables.collect(), Some(DebugFile { file: debug.id, found, package }))
+}
+
+/// Adds the symbols of `.gnu_debugdata`, and gives the file where it was used.
+fn mini_symbols<'a>(
+    elf: &Elf<'_>,
+    mini: DebugSource<'a>,
+    more: &mut Vec<Symbol<'a>>,
+    diagnostics: &mut Diagnostics,
+) -> Option<DebugFile> {
+    let DebugSource { source: mini, found, package } = mini;
+    if (mini.elf.machine, mini.elf.class) != (elf.machine, elf.class) {
+        let message = "it is of another machine or class than the binary: it is not used";
+        diagnostics.add("debug-file-differs", mini.id.name.text().as_bytes(), message);
+        return None;
+    }
+    let tables = mini.elf.symbols.into_iter().filter(|symbol| symbol.origin == Origin::Symtab);
+    more.extend(tables.map(|symbol| Symbol { origin: Origin::Minidebuginfo, ..symbol }));
+    Some(DebugFile { file: mini.id, found, package })
 }
 
 /// What all bodies gave together.

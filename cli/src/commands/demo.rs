@@ -41,7 +41,7 @@ impl Demo {
         inputs.extend(env::current_exe());
         inputs.extend(libc.clone());
         let progress = Shown::new();
-        let options = AddOptions { inputs: &inputs, debug: &[], jobs: None };
+        let options = AddOptions { only_given: true, ..AddOptions::new(&inputs) };
         let report = elfscope_ingest::add(&archive, &options, &progress);
         progress.clear();
         let report = report?;

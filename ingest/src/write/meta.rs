@@ -2,7 +2,8 @@
 
 use elfscope_schema::{
     Address, BuildId, Compiler, Counts, Coverage, DERIVATION, DebugFile, Decoder, Diagnostic, FileId, Listed,
-    Machine, Meta, More, MoreItems, Name, Needed, Section, Segment, documents::schema, limits, to_canonical,
+    Machine, Meta, More, MoreItems, Name, Needed, Package, Section, Segment, documents::schema, limits,
+    to_canonical,
 };
 use serde::Serialize;
 
@@ -21,6 +22,8 @@ pub(crate) struct About {
     pub(crate) file: FileId,
     /// The debug files.
     pub(crate) debug: Vec<DebugFile>,
+    /// The package it came in.
+    pub(crate) package: Option<Package>,
     /// The machine's family.
     pub(crate) family: Option<&'static dyn Family>,
     /// Counts.
@@ -87,7 +90,7 @@ pub(crate) fn write(elf: &Elf<'_>, about: About, more: &mut LazyPack<'_>) -> Res
                 versions: versions.iter().map(|version| Name::from_bytes(version)).collect(),
             })
             .collect(),
-        package: None,
+        package: about.package,
         schema: schema::META.to_owned(),
         sections: listed(sections, FIRST_SECTIONS, MoreItems::Sections, more)?,
         segments: listed(segments, FIRST_SEGMENTS, MoreItems::Segments, more)?,

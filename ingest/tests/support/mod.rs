@@ -30,7 +30,7 @@ pub(crate) fn add_alone(file: &Path) -> (tempfile::TempDir, Added) {
     let folder = in_memory();
     let archive = Archive::create(folder.path()).unwrap();
     let inputs = [file.to_owned()];
-    let options = AddOptions { inputs: &inputs, debug: &[], jobs: None };
+    let options = AddOptions { only_given: true, ..AddOptions::new(&inputs) };
     let report = add(&archive, &options, &()).unwrap();
     assert!(report.failed.is_empty(), "{:?}", report.failed);
     let added = report.added.into_iter().next().unwrap();
