@@ -218,6 +218,10 @@ fn add_all(archive: &Archive, options: &AddOptions<'_>, progress: &dyn Progress)
         wants.push(want);
         entries.push(entry);
     }
+    if entries.is_empty() {
+        // Why no input can be read is what there is to say, not that debug files belong to none.
+        return Ok(report);
+    }
     let places = Places { given: options.debug, only_given: options.only_given, root: options.debug_root };
     let found = debug::find(&places, wants, &mut spool).map_err(|trouble| match trouble {
         Trouble::Input(error) => AddError::Debug(error),

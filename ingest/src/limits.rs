@@ -84,11 +84,13 @@ pub(crate) const SOURCE_CONTROL: u64 = 1 << 20;
 pub(crate) const SOURCE_SAID: u64 = 1 << 10;
 /// Most bytes that one package unpacks to. The largest debug packages of Debian have about 20 GB.
 pub(crate) const UNPACKED: u64 = 64 << 30;
-/// How many times its own size a package may unpack to: debug packages reach 10, gzip can do 1,000, xz and zstd far more.
+/// How many times its own size a package may unpack to: debug packages stay under 10, gzip can do
+/// 1,000, xz and zstd far more.
 pub(crate) const UNPACKED_RATIO: u64 = 100;
 /// What any package may unpack to, however small it is.
 pub(crate) const UNPACKED_FLOOR: u64 = 256 << 20;
-/// Most entries of one package, links and folders included. The largest source trees have half a million.
+/// Most entries of one package, links and folders included. The largest source trees have some hundred
+/// thousand.
 pub(crate) const PACKAGE_ENTRIES: u64 = 2_000_000;
 /// Longest path in a package: Linux' `PATH_MAX`.
 pub(crate) const MEMBER_PATH: usize = 4096;

@@ -2,6 +2,9 @@
 #![allow(dead_code, reason = "each test uses a part of it")]
 #![allow(clippy::unwrap_used, reason = "a test fails where it stands")]
 
+pub(crate) mod elf;
+pub(crate) mod packing;
+
 use std::{
     fs,
     io::Read as _,

@@ -199,6 +199,29 @@ fn damage_is_told_of_its_part() {
 }
 
 #[test]
+fn whatever_is_changed_it_is_read_or_refused() {
+    let entries = [entry(b"long", b'L', b"name\0"), entry(b"a", b'0', b"first"), entry(b"b", b'0', b"second")];
+    let mut state = 1_u64;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    for (suffix, pack) in PACKINGS {
+        let whole = whole_deb(suffix, pack, &entries);
+        for _ in 0..200 {
+            let mut changed = whole.clone();
+            for _ in 0..=random(3) {
+                let at = random(changed.len());
+                changed[at] = random(256) as u8;
+            }
+            if let Err(error) = read_all(&changed) {
+                assert!(!error.to_string().contains('\n'), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
 fn paths_that_lead_out_cost_only_their_member() {
     let long = vec![b'a'; 5000];
     let pax = |path: &[u8]| {
