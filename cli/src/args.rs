@@ -39,9 +39,9 @@ pub(crate) enum Command {
     Add(commands::add::Add),
     /// List the builds in the archive
     List(commands::list::List),
-    /// Show what a binary is, or a listing of one of its functions
+    /// Show what a binary is, a listing of one of its functions, or one of its sources
     Show(commands::show::Show),
-    /// Find functions, data, imports and strings
+    /// Find functions, data, imports, strings and sources
     Search(commands::search::Search),
     /// What a function calls
     Callees(commands::callees::CalleesOf),
@@ -65,3 +65,5 @@ pub(crate) const BUILD: &str =
 /// What FUNCTION means.
 pub(crate) const FUNCTION: &str =
     "A name, name@version, an address (0x1139, anywhere inside), or a key (1139-31)";
+/// What `show` shows.
+pub(crate) const SHOWN: &str = "A function: a name, name@version, an address (0x1139, anywhere inside), or a key (1139-31); or a source by its path or the end of it";

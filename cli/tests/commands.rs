@@ -85,7 +85,7 @@ fn questions_and_answers() {
         Case {
             args: &["show", HELLO, "main", "--from", "3", "--no-bytes"],
             exit: 0,
-            out: &["rows     3 to", "!41 54"],
+            out: &["rows      3 to", "!41 54"],
             err: &[],
         },
         Case { args: &["show", "hello", "0x1030"], exit: 0, out: &["linker's stub", "puts"], err: &[] },

@@ -102,7 +102,7 @@ fn a_million_functions_are_found_within_promise_6() {
     let file = folder.path().join("million");
     fs::write(&file, elf()).unwrap();
     let archive = Archive::create(folder.path().join("archive")).unwrap();
-    let report = add(&archive, &AddOptions { inputs: &[file], debug: &[], jobs: None }, &()).unwrap();
+    let report = add(&archive, &AddOptions { only_given: true, ..AddOptions::new(&[file]) }, &()).unwrap();
     assert_eq!(report.added.len(), 1, "{:?}", report.failed);
     assert_eq!(report.added[0].functions, u64::from(FUNCTIONS));
     let store = CountingStore::new(FolderStore::new(archive.root()));

@@ -5,26 +5,59 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use elfscope_schema::{BuildId, Diagnostic, EditionId};
+use elfscope_schema::{BuildId, Diagnostic, EditionId, FileId};
 
 use crate::{
     archive::{self, Archive, ArchiveError},
-    edition::{self, Source},
+    diagnostics::Diagnostics,
+    edition::{self, DebugSource, DebugSources, Material, Source},
     error::InputError,
-    input::{self, Input},
+    input::{
+        self, Entry, Input, Spool, Trouble,
+        debug::{self, DebugFiles, DebugInput, Places, Plan, Wants},
+    },
     progress::Progress,
+    source::{Hint, SourceMap, Trees},
 };
 
 /// What to add.
 #[derive(Clone, Copy, Debug)]
 pub struct AddOptions<'a> {
-    /// ELF files, and folders of which each ELF file is added.
+    /// ELF files, and folders and packages of which each ELF file is added.
     pub inputs: &'a [PathBuf],
-    /// Debug files, each of the build whose id it has.
+    /// Debug files, and folders and packages of them.
     pub debug: &'a [PathBuf],
+    /// Whether debug data that was not given doesn't count: then nothing is looked up beside the inputs or in
+    /// `debug_root`.
+    pub only_given: bool,
+    /// The system's folder of debug data.
+    pub debug_root: &'a Path,
+    /// Sources: folders, tarballs, Debian source packages (`.dsc`), and folders of those.
+    pub sources: &'a [PathBuf],
+    /// Where folders of the debug data are in the sources.
+    pub source_maps: &'a [SourceMap],
     /// Threads; all cores where none are given. It changes no byte.
     pub jobs: Option<NonZeroUsize>,
 }
+
+impl<'a> AddOptions<'a> {
+    /// Inputs with whatever debug data the system has of them, on all cores.
+    #[must_use]
+    pub fn new(inputs: &'a [PathBuf]) -> Self {
+        Self {
+            inputs,
+            debug: &[],
+            only_given: false,
+            debug_root: Path::new(DEBUG_ROOT),
+            sources: &[],
+            source_maps: &[],
+            jobs: None,
+        }
+    }
+}
+
+/// Where Debian and Fedora, and gdb by default, keep debug data.
+const DEBUG_ROOT: &str = "/usr/lib/debug";
 
 /// What became of one input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +93,10 @@ pub struct Added {
     pub diagnostics: u64,
     /// The first of them, where they were just made.
     pub first_diagnostics: Vec<Diagnostic>,
+    /// How many source files of it are published.
+    pub sources: u64,
+    /// What to give for the sources that are missing, where that was just found.
+    pub hints: Vec<Hint>,
     /// How the edition stands among those of its build.
     pub standing: Standing,
 }
@@ -95,8 +132,12 @@ pub struct Report {
     pub added: Vec<Added>,
     /// Those that can't be read.
     pub failed: Vec<(PathBuf, InputError)>,
-    /// Files in folders that are not ELF files.
+    /// Files in folders and packages that are not ELF files.
     pub skipped_files: u64,
+    /// Separate debug files in folders and packages that were given as inputs: they have no code to tell.
+    pub skipped_debug: u64,
+    /// What else was come across and left out, one sentence each.
+    pub notes: Vec<String>,
 }
 
 /// Why nothing more could be added.
@@ -141,97 +182,115 @@ pub fn add(archive: &Archive, options: &AddOptions<'_>, progress: &dyn Progress)
 /// A file that can't be read or is no ELF file.
 pub fn build_id_of(path: &Path) -> Result<BuildId, InputError> {
     let input = Input::open(path)?;
-    let elf = input.elf()?;
-    Ok(input.build_id(&elf))
+    let noted = input.outline()?.build_id;
+    Ok(input.build_id(noted.as_ref()))
 }
 
 fn add_all(archive: &Archive, options: &AddOptions<'_>, progress: &dyn Progress) -> Result<Report, AddError> {
     let mut report = Report::default();
-    let mut files = Vec::new();
+    let mut spool = Spool::new(archive);
+    let mut entries = Vec::new();
     for path in options.inputs {
-        match input::expand(path) {
+        match input::expand(path, &mut spool) {
             Ok(expanded) => {
                 report.skipped_files += expanded.skipped;
-                files.extend(expanded.files);
+                report.skipped_debug += expanded.debug_only;
+                report.notes.extend(expanded.notes);
+                entries.extend(expanded.entries);
             }
-            Err(error) => report.failed.push((path.clone(), error)),
+            Err(Trouble::Input(error)) => report.failed.push((path.clone(), error)),
+            Err(Trouble::Archive(error)) => return Err(error.into()),
         }
     }
-    // Each file is opened twice, so that a folder of thousands doesn't hold them all: here for its id and order.
-    let mut found = Vec::new();
-    for path in files {
-        match identify(&path) {
-            Ok((order, build)) => found.push((order, path, build)),
-            Err(error) => report.failed.push((path, error)),
+    // Each file is opened twice, so that a folder of thousands doesn't hold them all: here for its order and what it asks for.
+    let mut known = Vec::new();
+    for entry in entries {
+        match identify(&entry) {
+            Ok((id, wants)) => known.push((id, wants, entry)),
+            Err(error) => report.failed.push((entry.shown, error)),
         }
     }
-    found.sort();
-    let debug = debug_files(options.debug, &found)?;
-    progress.total(found.len() as u64);
-    for (_, path, build) in found {
-        let given = debug.iter().find(|(of, _)| *of == build).map(|(_, input)| input);
-        match add_one(archive, &path, given, progress)? {
+    known.sort_by(|(a, _, in_a), (b, _, in_b)| {
+        (&a.name, &a.sha256, &in_a.shown).cmp(&(&b.name, &b.sha256, &in_b.shown))
+    });
+    let (mut wants, mut entries) = (Vec::new(), Vec::new());
+    for (_, want, entry) in known {
+        wants.push(want);
+        entries.push(entry);
+    }
+    let places = Places { given: options.debug, only_given: options.only_given, root: options.debug_root };
+    let found = debug::find(&places, wants, &mut spool).map_err(|trouble| match trouble {
+        Trouble::Input(error) => AddError::Debug(error),
+        Trouble::Archive(error) => AddError::Archive(error),
+    })?;
+    report.notes.extend(found.notes);
+    let trees = open_sources(options, &mut spool)?;
+    progress.total(entries.len() as u64);
+    for (entry, plan) in entries.into_iter().zip(found.plans) {
+        match add_one(archive, &entry, plan, &trees, progress)? {
             Ok(added) => report.added.push(added),
-            Err(error) => report.failed.push((path, error)),
+            Err(error) => report.failed.push((entry.shown, error)),
         }
     }
     Ok(report)
 }
 
-fn identify(
-    path: &Path,
-) -> Result<((elfscope_schema::Name, elfscope_schema::Sha256Digest), BuildId), InputError> {
-    let input = Input::open(path)?;
-    let elf = input.elf()?;
+/// Opens the sources; what of them is packed is unpacked into the spool.
+fn open_sources(options: &AddOptions<'_>, spool: &mut Spool<'_>) -> Result<Trees, AddError> {
+    let mut full = None;
+    let mut folder = || {
+        spool.folder().map_err(|error| {
+            let source = std::io::Error::other("the archive has no room for it");
+            full = Some(error);
+            InputError::Unreadable { path: PathBuf::from("the unpacked sources"), source }
+        })
+    };
+    let opened = Trees::open(options.sources, options.source_maps, &mut folder);
+    match full {
+        Some(error) => Err(error.into()),
+        None => Ok(opened?),
+    }
+}
+
+fn identify(entry: &Entry) -> Result<(FileId, Wants), InputError> {
+    let input = entry.open()?;
+    let elf = input.outline()?;
     if elf.is_debug_only() {
         let reason =
             "it is a separate debug file, without code of its own: give it with `--debug` beside its binary";
-        return Err(InputError::BadElf { name: path.display().to_string(), reason: reason.to_owned() });
+        return Err(InputError::BadElf {
+            name: entry.shown.display().to_string(),
+            reason: reason.to_owned(),
+        });
     }
-    let build = input.build_id(&elf);
-    Ok(((input.id.name.clone(), input.id.sha256), build))
-}
-
-/// Opens the debug files and checks that each belongs to one of the inputs.
-fn debug_files<O>(
-    paths: &[PathBuf],
-    found: &[(O, PathBuf, BuildId)],
-) -> Result<Vec<(BuildId, Input)>, InputError> {
-    let mut files: Vec<(BuildId, Input)> = Vec::new();
-    for path in paths {
-        let input = Input::open(path)?;
-        let build = input.elf()?.build_id.ok_or_else(|| InputError::NoBuildId { path: path.clone() })?;
-        if !found.iter().any(|(_, _, of)| *of == build) {
-            return Err(InputError::OtherBuild { path: path.clone(), given: build });
-        }
-        if let Some((_, other)) =
-            files.iter().find(|(of, other)| *of == build && other.id.sha256 != input.id.sha256)
-        {
-            return Err(InputError::TwoDebugFiles { path: path.clone(), other: other.path.clone(), build });
-        }
-        files.push((build, input));
-    }
-    Ok(files)
+    Ok((input.id.clone(), Wants::of(entry, &input.id, &elf)))
 }
 
 fn add_one(
     archive: &Archive,
-    path: &Path,
-    debug: Option<&Input>,
+    entry: &Entry,
+    plan: Plan,
+    trees: &Trees,
     progress: &dyn Progress,
 ) -> Result<Result<Added, InputError>, ArchiveError> {
-    let input = match Input::open(path) {
-        Ok(input) => input,
+    let (input, mut files) =
+        match entry.open().and_then(|input| plan.open(&input).map(|files| (input, files))) {
+            Ok(opened) => opened,
+            Err(error) => return Ok(Err(error)),
+        };
+    let noted = match input.outline() {
+        Ok(elf) => elf.build_id,
         Err(error) => return Ok(Err(error)),
     };
-    let elf = match input.elf() {
-        Ok(elf) => elf,
-        Err(error) => return Ok(Err(error)),
+    let build = input.build_id(noted.as_ref());
+    let used = || {
+        std::iter::once(&input)
+            .chain([&files.main, &files.alternate].into_iter().flatten().map(|file| &file.input))
     };
-    let build = input.build_id(&elf);
-    let given = edition::given(&input.id, debug.map(|debug| &debug.id));
+    let given =
+        edition::given(used().map(|used| &used.id), used().filter_map(|used| used.package.as_ref()), trees);
     let mut added = Added {
-        input: path.to_owned(),
+        input: entry.shown.clone(),
         build_id: build.clone(),
         edition: EditionId::of_manifest(b""),
         outcome: Outcome::AlreadyThere,
@@ -241,6 +300,8 @@ fn add_one(
         rows_with_line: 0,
         diagnostics: 0,
         first_diagnostics: Vec::new(),
+        sources: 0,
+        hints: Vec::new(),
         standing: Standing::Behind,
     };
     if let Some(edition) = archive.find_inputs(&build, given.digest())? {
@@ -249,20 +310,19 @@ fn add_one(
         {
             (added.functions, added.rows, added.rows_with_line) =
                 (known.functions, known.rows, known.rows_with_line);
-            added.diagnostics = known.diagnostics;
+            (added.diagnostics, added.sources) = (known.diagnostics, known.sources);
             let first = current.edition().map(|first| &first.edition);
             added.standing = Standing::of(&edition, first, current.file != known.file);
         }
         added.edition = edition;
         return Ok(Ok(added));
     }
-    let debug_elf = match debug.map(|debug| debug.elf().map(|elf| Source { id: debug.id.clone(), elf })) {
-        Some(Err(error)) => return Ok(Err(error)),
-        Some(Ok(source)) => Some(source),
-        None => None,
+    let diagnostics = std::mem::take(&mut files.diagnostics);
+    let material = match material(&input, &files, diagnostics) {
+        Ok(material) => material,
+        Err(error) => return Ok(Err(error)),
     };
-    let source = Source { id: input.id.clone(), elf };
-    let derived = edition::derive(archive, &build, &given, source, debug_elf, progress)?;
+    let derived = edition::derive(archive, &build, &given, material, trees, progress)?;
     added.outcome = match derived.published.outcome {
         archive::Outcome::Added | archive::Outcome::Restored => Outcome::Added,
         archive::Outcome::AlreadyThere => Outcome::AlreadyThere,
@@ -272,8 +332,35 @@ fn add_one(
     added.standing =
         Standing::of(&published.edition, published.current.as_ref(), published.other_file.is_some());
     added.edition = derived.published.edition;
-    (added.functions, added.rows) = (derived.functions, derived.rows);
+    (added.functions, added.rows, added.rows_with_line) =
+        (derived.functions, derived.rows, derived.rows_with_line);
+    (added.sources, added.hints) = (derived.sources, derived.hints);
     added.diagnostics = derived.diagnostics.len() as u64;
     added.first_diagnostics = derived.diagnostics.into_iter().take(FIRST).collect();
     Ok(Ok(added))
+}
+
+fn material<'a>(
+    input: &'a Input,
+    files: &'a DebugFiles,
+    mut diagnostics: Diagnostics,
+) -> Result<Material<'a>, InputError> {
+    // A debug file that can't be read costs what it holds.
+    let mut open = |file: &'a Option<DebugInput>| {
+        let DebugInput { input, found } = file.as_ref()?;
+        let elf = input.elf().map_err(|error| {
+            let message = format!("the debug file is not used: {error}");
+            diagnostics.add("debug-file-unreadable", input.id.name.text().as_bytes(), message);
+        });
+        let source = Source { id: input.id.clone(), elf: elf.ok()? };
+        Some(DebugSource { source, found: *found, package: input.package.clone() })
+    };
+    let debug =
+        DebugSources { main: open(&files.main), alternate: open(&files.alternate), mini: open(&files.mini) };
+    Ok(Material {
+        binary: Source { id: input.id.clone(), elf: input.elf()? },
+        package: input.package.clone(),
+        debug,
+        diagnostics,
+    })
 }

@@ -1,26 +1,31 @@
 //! One edition: from the bytes of an ELF and its debug files to what is published.
 
+mod collect;
+mod debug;
+mod provenance;
+mod sources;
+
 use std::collections::BTreeMap;
 
 use elfscope_schema::{
-    Address, BodyKind, BuildId, CitedFile, Counts, Coverage, DERIVATION, DebugFile, Diagnostic, Digests,
-    FileId, Found, Given, Name, Origin, TableEntry,
+    Address, BodyKind, BuildId, Coverage, DERIVATION, Diagnostic, FileId, Given, Name, Package, Sha256Digest,
+    TableEntry,
 };
-use rayon::prelude::*;
 
 use crate::{
     archive::{Archive, ArchiveError, Facts, Published, Stage},
-    bodies::{Bodies, Body},
+    bodies::Bodies,
     diagnostics::Diagnostics,
-    disasm::{Family, decode, decode::Decoder, family_of},
-    dwarf::{CodeRanges, Dwarf, Sections},
-    elf::{Elf, Symbol, machine_name},
+    disasm::family_of,
+    dwarf::{CodeRanges, Dwarf},
+    elf::{Elf, machine_name},
     landings::Landings,
     marks::Marks,
     names::CodeNames,
     progress::Progress,
     resolve::Resolver,
-    tell::{Teller, Told},
+    source::{self, Hint, Trees},
+    tell::Teller,
     write::{
         LazyPack,
         callers::{self, Callee, Site},
@@ -28,6 +33,11 @@ use crate::{
         lookup, meta,
     },
 };
+use collect::{Collected, tell_all};
+use debug::Debug;
+pub(crate) use debug::{DebugSource, DebugSources};
+use provenance::Provenance;
+use sources::Sources;
 
 /// A file that was read whole.
 pub(crate) struct Source<'a> {
@@ -37,20 +47,48 @@ pub(crate) struct Source<'a> {
     pub(crate) elf: Elf<'a>,
 }
 
+/// What an edition is made from.
+pub(crate) struct Material<'a> {
+    /// The binary.
+    pub(crate) binary: Source<'a>,
+    /// The package that it came in.
+    pub(crate) package: Option<Package>,
+    /// Its debug files.
+    pub(crate) debug: DebugSources<'a>,
+    /// What could not be had of these.
+    pub(crate) diagnostics: Diagnostics,
+}
+
 /// What was published of one input, and what of it a caller tells.
 pub(crate) struct Derived {
     pub(crate) published: Published,
     pub(crate) functions: u64,
     pub(crate) rows: u64,
+    pub(crate) rows_with_line: u64,
     pub(crate) diagnostics: Vec<Diagnostic>,
+    pub(crate) sources: u64,
+    pub(crate) hints: Vec<Hint>,
 }
 
-/// What an edition of these files is made from.
-pub(crate) fn given(file: &FileId, debug: Option<&FileId>) -> Given {
-    let mut files: Vec<_> = std::iter::once(file).chain(debug).map(|file| file.sha256).collect();
-    files.sort_unstable();
-    files.dedup();
-    Given { derivation: DERIVATION, files, maps: Vec::new(), packages: Vec::new(), sources: Vec::new() }
+/// What an edition of these files is made from, as its manifest names it.
+pub(crate) fn given<'a>(
+    files: impl Iterator<Item = &'a FileId>,
+    packages: impl Iterator<Item = &'a Package>,
+    trees: &Trees,
+) -> Given {
+    let sorted = |mut digests: Vec<Sha256Digest>| {
+        digests.sort_unstable();
+        digests.dedup();
+        digests
+    };
+    let (sources, maps) = trees.given();
+    Given {
+        derivation: DERIVATION,
+        files: sorted(files.map(|file| file.sha256).collect()),
+        maps,
+        packages: sorted(packages.map(|package| package.sha256).collect()),
+        sources,
+    }
 }
 
 /// Derives an edition and publishes it.
@@ -58,24 +96,21 @@ pub(crate) fn derive(
     archive: &Archive,
     build: &BuildId,
     given: &Given,
-    mut source: Source<'_>,
-    debug: Option<Source<'_>>,
+    material: Material<'_>,
+    trees: &Trees,
     progress: &dyn Progress,
 ) -> Result<Derived, ArchiveError> {
-    let mut diagnostics = std::mem::take(&mut source.elf.diagnostics);
-    let elf = &source.elf;
-    let debug_sections = debug.as_ref().and_then(|debug| {
-        let size = debug.id.size;
-        Sections::load(&debug.elf, size, &mut diagnostics)
+    let Material { binary: mut source, package, debug, mut diagnostics } = material;
+    diagnostics.absorb(std::mem::take(&mut source.elf.diagnostics));
+    let debug = Debug::of(&source, debug, &mut diagnostics);
+    let (elf, more) = (&source.elf, &debug.symbols);
+    let wants_declared = !trees.is_empty();
+    let dwarf = debug.sections.as_ref().map(|sections| {
+        let alternate = debug.alternate.as_ref();
+        Dwarf::read(sections, alternate, CodeRanges::of(elf), wants_declared, &mut diagnostics)
     });
-    let (more, debug_file) = debug_symbols(elf, debug, &mut diagnostics);
-    let sections = debug_sections.or_else(|| Sections::load(elf, source.id.size, &mut diagnostics));
-    let dwarf = sections
-        .as_ref()
-        .map(|sections| Dwarf::read(sections, None, CodeRanges::of(elf), false, &mut diagnostics))
-        .filter(Dwarf::has_units);
+    let dwarf = dwarf.filter(Dwarf::has_units);
     let functions = dwarf.as_ref().map(Dwarf::functions).unwrap_or_default();
-    let cited = cited(dwarf.as_ref());
     let family = family_of(elf.machine, elf.class == 64, elf.big_endian);
     if family.is_none() {
         let message = format!(
@@ -86,23 +121,24 @@ pub(crate) fn derive(
         );
         diagnostics.add("no-decoder", machine_name(elf.machine).as_bytes(), message);
     }
-    let code = CodeNames::of_code(elf, &more, functions, &mut diagnostics);
-    let data = CodeNames::of_data(elf, &more, &mut diagnostics);
-    let tls = CodeNames::of_tls(elf, &more, &mut diagnostics);
-    let marks = family.map(|family| Marks::find(elf, &more, family)).unwrap_or_default();
+    let code = CodeNames::of_code(elf, more, functions, &mut diagnostics);
+    let data = CodeNames::of_data(elf, more, &mut diagnostics);
+    let tls = CodeNames::of_tls(elf, more, &mut diagnostics);
+    let marks = family.map(|family| Marks::find(elf, more, family)).unwrap_or_default();
     let bodies = Bodies::find(elf, &code, functions, &marks, family, &mut diagnostics);
     let resolver = Resolver::new(elf, &code, &data, &bodies, functions, family);
     let landings = family.map(|family| Landings::find(elf, family)).unwrap_or_default();
+    let stage = archive.stage()?;
+    let sources = Sources::publish(dwarf.as_ref(), trees, &stage, &mut diagnostics)?;
     let teller = Teller {
         resolver: &resolver,
         family,
         landings: &landings,
         marks: &marks,
         dwarf: dwarf.as_ref(),
-        cited: &cited,
+        cited: &sources.cited,
     };
 
-    let stage = archive.stage()?;
     progress.start(source.id.name.text(), bodies.all().len() as u64);
     let mut pack = LazyPack::new(&stage, "fn.jsonl.gz");
     let mut all = Collected::default();
@@ -120,8 +156,12 @@ pub(crate) fn derive(
     let data = data?;
     all.counts.data = data.counts;
 
+    let mut pack = LazyPack::new(&stage, "sources.jsonl.gz");
+    let citations = sources.write(&all.citing, &mut pack)?;
+    pack.finish()?;
+
     let mut pack = LazyPack::new(&stage, "lookup.jsonl.gz");
-    let sources = lookup::Sources {
+    let indices = lookup::Sources {
         resolver: &resolver,
         tls: &tls,
         imports: &imports,
@@ -131,19 +171,29 @@ pub(crate) fn derive(
         callers: &callers,
         strings: data.strings,
         data: data.pages,
-        cited: Vec::new(),
-        citing: Vec::new(),
+        citations,
     };
-    let root = lookup::write(&sources, &mut pack)?;
+    let root = lookup::write(&indices, &mut pack)?;
     pack.finish()?;
     stage.document("lookup.json", &root)?;
 
     let functions = bodies.all().iter().filter(|body| body.is_function()).count() as u64;
     all.counts.functions = functions;
     all.counts.bodies = count(bodies.all().iter().map(|body| lowercase(body.origin)));
-    let rows = all.counts.rows;
-    let all_rows_with_line = all.counts.rows_with_line;
+    let (rows, rows_with_line) = (all.counts.rows, all.counts.rows_with_line);
+    let trees = trees.documents(package.as_ref());
+    all.counts.sources = count(sources.levels(&trees));
+    let verified = (0u32..).zip(&trees).filter(|(_, tree)| tree.package_verified);
+    let hints = source::hints(sources.files(), package.as_ref());
     let diagnostics = diagnostics.finish();
+    let provenance = Provenance {
+        file: &source.id,
+        package: package.as_ref(),
+        debug: &debug.files,
+        has_dwarf: dwarf.is_some(),
+        sources: (sources.published(), sources.files().len() as u64),
+        family,
+    };
     let facts = Facts {
         diagnostics: diagnostics.len() as u64,
         file: source.id.sha256,
@@ -152,22 +202,23 @@ pub(crate) fn derive(
         machine: machine_name(elf.machine),
         name: source.id.name.clone(),
         named: bodies.all().iter().filter(|body| body.is_function() && !body.names.is_empty()).count() as u64,
-        package: None,
-        package_verified: Vec::new(),
-        provenance: provenance(&source.id, debug_file.as_ref(), family),
+        package: package
+            .as_ref()
+            .map(|package| format!("{} {} {}", package.name, package.version, package.architecture)),
+        package_verified: verified.map(|(number, _)| number).collect(),
+        provenance: provenance.line(),
         rows,
-        rows_with_line: all_rows_with_line,
+        rows_with_line,
         soname: elf.dynamic.soname.map(Name::from_bytes),
-        sources: 0,
+        sources: sources.published(),
     };
     let mut more = LazyPack::new(&stage, "more.jsonl.gz");
     let about = meta::About {
         build_id: build.clone(),
         file: source.id.clone(),
-        debug: debug_file
-            .into_iter()
-            .map(|file| DebugFile { file, found: Found::Given, package: None })
-            .collect(),
+        package,
+        debug: debug.files,
+        sources: trees,
         producers: dwarf.as_ref().map(|dwarf| dwarf.producers().to_vec()).unwrap_or_default(),
         family,
         counts: all.counts,
@@ -179,20 +230,15 @@ pub(crate) fn derive(
     stage.document("meta.json", &document)?;
     let published = stage.publish(build, given, facts)?;
     progress.done();
-    Ok(Derived { published, functions, rows, diagnostics })
-}
-
-/// The documents of the cited source files, as pages of functions hold them.
-fn cited(dwarf: Option<&Dwarf<'_>>) -> Vec<CitedFile> {
-    let paths = dwarf.map(Dwarf::paths).unwrap_or_default();
-    let documents = paths.iter().map(|cited| CitedFile {
-        level: None,
-        names: None,
-        path: Name::from_bytes(&cited.path),
-        sha256: None,
-        tree: None,
-    });
-    documents.collect()
+    Ok(Derived {
+        published,
+        functions,
+        rows,
+        rows_with_line,
+        diagnostics,
+        sources: sources.published(),
+        hints,
+    })
 }
 
 fn write_callers(
@@ -228,116 +274,6 @@ fn write_data(
     Ok(Data { counts, strings, pages })
 }
 
-/// The symbols that a debug file adds, and the file where it was used.
-fn debug_symbols<'a>(
-    elf: &Elf<'_>,
-    debug: Option<Source<'a>>,
-    diagnostics: &mut Diagnostics,
-) -> (Vec<Symbol<'a>>, Option<FileId>) {
-    let Some(debug) = debug else { return (Vec::new(), None) };
-    let same =
-        (debug.elf.machine, debug.elf.class, debug.elf.elf_type) == (elf.machine, elf.class, elf.elf_type);
-    if !same {
-        let message =
-            "the debug file has the build's id but is of another machine, class or type: it is not used";
-        diagnostics.add("debug-file-differs", debug.id.name.text().as_bytes(), message);
-        return (Vec::new(), None);
-    }
-    diagnostics.absorb(debug.elf.diagnostics);
-    let tables = debug.elf.symbols.into_iter().filter(|symbol| symbol.origin == Origin::Symtab);
-    (tables.collect(), Some(debug.id))
-}
-
-/// What all bodies gave together.
-#[derive(Default)]
-struct Collected {
-    ordinals: Vec<u64>,
-    digests: Vec<Option<Digests>>,
-    sites: Vec<Site>,
-    refs: Vec<DataSite>,
-    counts: Counts,
-}
-
-/// Bytes of code that are told at once, at least: enough for all cores, little enough to hold.
-const BATCH: u64 = 192 * 1024;
-
-fn tell_all(
-    teller: &Teller<'_, '_, '_>,
-    import_of: &[u32],
-    pack: &mut LazyPack<'_>,
-    all: &mut Collected,
-    progress: &dyn Progress,
-) -> Result<(), ArchiveError> {
-    let bodies = teller.resolver.bodies.all();
-    let mut told: Vec<Told> = Vec::new();
-    let mut start = 0;
-    loop {
-        let end = batch_end(bodies, start);
-        // The next batch is told while the last one is written, in order.
-        let (written, next) = rayon::join(
-            || collect(std::mem::take(&mut told), import_of, pack, all, progress),
-            || tell_batch(teller, start..end),
-        );
-        written?;
-        if start == end {
-            return Ok(());
-        }
-        if let Some(dwarf) = teller.dwarf {
-            dwarf.forget_below(bodies[start].start.offset);
-        }
-        (told, start) = (next, end);
-    }
-}
-
-fn batch_end(bodies: &[Body], start: usize) -> usize {
-    let mut bytes = 0;
-    let inside = bodies[start..].iter().take_while(|body| {
-        let more = bytes < BATCH;
-        bytes += body.size;
-        more
-    });
-    start + inside.count()
-}
-
-fn tell_batch(teller: &Teller<'_, '_, '_>, range: std::ops::Range<usize>) -> Vec<Told> {
-    let decoder = || teller.family.and_then(|family| Decoder::new(family).ok());
-    let bodies = range.into_par_iter().with_min_len(4);
-    bodies.map_init(decoder, |decoder, index| teller.tell(index as u32, decoder.as_mut())).collect()
-}
-
-fn collect(
-    told: Vec<Told>,
-    import_of: &[u32],
-    pack: &mut LazyPack<'_>,
-    all: &mut Collected,
-    progress: &dyn Progress,
-) -> Result<(), ArchiveError> {
-    progress.advance(told.len() as u64);
-    for told in told {
-        let from = u32::try_from(all.ordinals.len()).unwrap_or(u32::MAX);
-        all.ordinals.push(pack.next());
-        pack.push_pages(&told.pages)?;
-        all.digests.push(told.digests);
-        all.counts.rows += told.rows;
-        all.counts.undecoded += told.undecoded;
-        all.counts.rows_with_line += told.rows_with_line;
-        for class in &told.edges {
-            match all.counts.edges.get_mut(class.name()) {
-                Some(count) => *count += 1,
-                None => drop(all.counts.edges.insert(class.name().to_owned(), 1)),
-            }
-        }
-        all.sites.extend(told.calls.iter().filter_map(|call| {
-            let import =
-                call.import.map(|symbol| import_of[symbol as usize]).filter(|import| *import != u32::MAX);
-            let callee = call.body.map(Callee::Body).or(import.map(Callee::Import))?;
-            Some(Site { callee, from, call: *call })
-        }));
-        all.refs.extend(told.refs.iter().map(|site| DataSite { from, site: *site }));
-    }
-    Ok(())
-}
-
 fn coverage(bodies: &Bodies) -> Coverage {
     let mut coverage = Coverage::default();
     for body in bodies.all() {
@@ -349,20 +285,6 @@ fn coverage(bodies: &Bodies) -> Coverage {
         }
     }
     coverage
-}
-
-fn provenance(file: &FileId, debug: Option<&FileId>, family: Option<&'static dyn Family>) -> String {
-    let name = |file: &FileId| file.name.text().escape_debug().to_string();
-    let mut line = format!("`{}` (sha256 {})", name(file), file.sha256);
-    if let Some(debug) = debug {
-        line.push_str(&format!(", symbols of debug file `{}` (sha256 {})", name(debug), debug.sha256));
-    }
-    line.push_str(&format!(", derivation {DERIVATION}"));
-    match family {
-        Some(family) => line.push_str(&format!(", rows by capstone {} ({})", decode::VERSION, family.name())),
-        None => line.push_str(", no rows: no decoder for this machine"),
-    }
-    line
 }
 
 fn count(names: impl Iterator<Item = String>) -> BTreeMap<String, u64> {

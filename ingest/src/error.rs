@@ -85,12 +85,37 @@ pub enum InputError {
         /// What is wrong.
         reason: String,
     },
-    /// A folder without an ELF in it.
-    #[error("the folder `{}` holds no ELF file ({files} other files)", path.display())]
+    /// A folder or package without an ELF in it.
+    #[error("the {kind} `{}` holds no ELF file ({files} other files)", path.display())]
     NoElf {
-        /// The folder.
+        /// Whether it is a folder or a package.
+        kind: &'static str,
+        /// The folder or package.
         path: PathBuf,
         /// How many files are in it.
+        files: u64,
+    },
+    /// A folder or package with separate debug files and no binary.
+    #[error(
+        "the {kind} `{}` holds {debug} separate debug files and no binary: give it with `--debug` beside what it belongs to",
+        path.display()
+    )]
+    OnlyDebug {
+        /// Whether it is a folder or a package.
+        kind: &'static str,
+        /// The folder or package.
+        path: PathBuf,
+        /// How many debug files are in it.
+        debug: u64,
+    },
+    /// A folder or package of debug data, of which nothing belongs to any input.
+    #[error("none of the {files} ELF files in the {kind} `{}` is debug data of an input", path.display())]
+    NoneBelongs {
+        /// Whether it is a folder or a package.
+        kind: &'static str,
+        /// The folder or package.
+        path: PathBuf,
+        /// How many ELF files are in it.
         files: u64,
     },
     /// A folder with more in it than is walked.

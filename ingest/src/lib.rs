@@ -17,7 +17,6 @@ mod names;
 mod progress;
 mod resolve;
 mod slots;
-#[cfg_attr(not(test), expect(dead_code, reason = "`add` gives no sources yet"))]
 mod source;
 mod strings;
 mod tell;

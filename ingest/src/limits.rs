@@ -104,3 +104,9 @@ pub(crate) const XZ_MEMORY: u64 = 256 << 20;
 pub(crate) const ZSTD_WINDOW_LOG: u32 = 27;
 /// Most members that are named one by one when they are refused.
 pub(crate) const REFUSED_MEMBERS: usize = 20;
+/// Most ELF files of one package that are taken.
+pub(crate) const PACKAGE_ELFS: usize = 100_000;
+/// Largest ELF file that `.gnu_debugdata` unpacks to.
+pub(crate) const MINIDEBUG: u64 = 512 << 20;
+/// What any `.gnu_debugdata` may unpack to, however small it is.
+pub(crate) const MINIDEBUG_FLOOR: u64 = 16 << 20;

@@ -6,7 +6,6 @@ mod items;
 pub(crate) mod lookup;
 pub(crate) mod meta;
 mod pack;
-#[cfg_attr(not(test), expect(dead_code, reason = "no debug data is read yet"))]
 pub(crate) mod sources;
 mod tree;
 

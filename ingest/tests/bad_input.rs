@@ -49,7 +49,7 @@ fn feed(name: &str, bytes: &[u8]) -> Outcome {
 }
 
 fn run(archive: &Archive, inputs: &[PathBuf], debug: &[PathBuf]) -> Result<Report, AddError> {
-    add(archive, &AddOptions { inputs, debug, jobs: None }, &())
+    add(archive, &AddOptions { debug, only_given: true, ..AddOptions::new(inputs) }, &())
 }
 
 fn tree(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
@@ -105,7 +105,8 @@ fn what_is_no_elf_is_refused_by_name() {
         ("empty", &b""[..], "it is empty"),
         ("script", b"#!/bin/sh\n", "it is a script"),
         ("text", b"hello, world, this is text", "it starts with `68 65 6c 6c`"),
-        ("package.deb", b"!<arch>\ndebian-binary", "an ar archive"),
+        ("libs.a", b"!<arch>\nfoo.o/", "an ar archive"),
+        ("package.deb", b"!<arch>\ndebian-binary", "its ar archive ends inside a header"),
         ("short", b"\x7fELF\x02\x01", "after 6 of 16 ident bytes"),
         ("class", b"\x7fELF\x09\x01\x01\0\0\0\0\0\0\0\0\0", "its class is 9"),
         ("order", b"\x7fELF\x02\x07\x01\0\0\0\0\0\0\0\0\0", "its byte order is 7"),

@@ -47,7 +47,7 @@ fn a_program_that_knows_only_the_specification_agrees() {
     let bin = repository().join("fixtures/bin");
     let inputs = ["edges-x86_64.so", "pointers-aarch64.so", "relocatable-x86_64.o", "other-s390x.so"]
         .map(|name| bin.join(name));
-    let report = add(&archive, &AddOptions { inputs: &inputs, debug: &[], jobs: None }, &()).unwrap();
+    let report = add(&archive, &AddOptions { only_given: true, ..AddOptions::new(&inputs) }, &()).unwrap();
     assert_eq!((report.added.len(), report.failed.len()), (inputs.len(), 0));
     let (good, said) = verify(folder.path());
     assert!(good, "{said}");

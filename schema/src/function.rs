@@ -154,7 +154,7 @@ pub struct FunctionName {
     /// `local`, `global`, `weak`, `unique`, or the number of another `STB_`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub binding: Option<String>,
-    /// Whether it is the default of its version (`name    /// The size that the most trusted source claims, where the body is shorterversion`).
+    /// Whether it is the default of its version (`name@@version`).
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub default: bool,
     /// The demangled form of a mangled name.

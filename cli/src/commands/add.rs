@@ -27,15 +27,20 @@ use crate::{
 #[command(
     after_help = "Adding what is there already does nothing and says so. The same input gives the same bytes.\n\n\
     Examples:\n  elfscope add /lib/x86_64-linux-gnu/libc.so.6\n  elfscope add ./target/release --jobs 2\n  \
-    elfscope add libc.so.6 --debug libc.so.6.debug"
+    elfscope add libc.so.6 --debug libc.so.6.debug\n  \
+    elfscope add libc6_2.36_amd64.deb --debug libc6-dbg_2.36_amd64.deb"
 )]
 pub(crate) struct Add {
-    /// ELF files, or folders: every ELF file in them is added
+    /// ELF files; folders and packages (.deb, .ddeb, .udeb, .tar, .tar.gz, .tar.xz, .tar.zst, .tar.bz2): every ELF file
+    /// in them is added
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
-    /// A separate debug file (.debug), for the input of the same build id
-    #[arg(long, value_name = "FILE")]
+    /// Debug data of the inputs: a separate debug file (.debug), a package of them, or a folder
+    #[arg(long, value_name = "FILE|PACKAGE|DIR")]
     debug: Vec<PathBuf>,
+    /// Use only the debug data that is given: nothing beside the inputs or in /usr/lib/debug
+    #[arg(long)]
+    only_given: bool,
     /// Threads to use [default: all cores]; it changes no byte of the result
     #[arg(long, short, value_name = "N")]
     jobs: Option<NonZeroUsize>,
@@ -59,7 +64,12 @@ struct Told<'a> {
 impl Add {
     pub(crate) fn run(&self, context: &mut Context) -> Result<Exit, Failure> {
         let archive = context.location.create()?;
-        let options = AddOptions { inputs: &self.inputs, debug: &self.debug, jobs: self.jobs };
+        let options = AddOptions {
+            debug: &self.debug,
+            only_given: self.only_given,
+            jobs: self.jobs,
+            ..AddOptions::new(&self.inputs)
+        };
         let progress = Shown::new();
         let report = elfscope_ingest::add(&archive, &options, &progress);
         progress.clear();
@@ -120,6 +130,15 @@ fn say(out: &mut Out, report: &Report) -> Result<(), Failure> {
     }
     if report.skipped_files > 0 {
         out.note(format!("{} left out: not ELF", count(report.skipped_files, "file", "files")))?;
+    }
+    if report.skipped_debug > 0 {
+        out.note(format!(
+            "{} left out: no code in them; `--debug` takes them beside their binaries",
+            count(report.skipped_debug, "separate debug file", "separate debug files")
+        ))?;
+    }
+    for note in &report.notes {
+        out.note(escape::line(note))?;
     }
     Ok(())
 }

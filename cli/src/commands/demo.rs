@@ -41,7 +41,7 @@ impl Demo {
         inputs.extend(env::current_exe());
         inputs.extend(libc.clone());
         let progress = Shown::new();
-        let options = AddOptions { inputs: &inputs, debug: &[], jobs: None };
+        let options = AddOptions { only_given: true, ..AddOptions::new(&inputs) };
         let report = elfscope_ingest::add(&archive, &options, &progress);
         progress.clear();
         let report = report?;
@@ -81,7 +81,11 @@ impl Demo {
         )?;
         let mut shown = window.value;
         shown.next_row = None;
-        context.out.lines(&listing::render(&edition, &shown, Options { head: false, bytes: true }))?;
+        context.out.lines(&listing::render(
+            &edition,
+            &shown,
+            Options { head: false, ..Options::default() },
+        ))?;
         context.out.plain("")?;
         let unknown = match libc {
             Some(_) => {

@@ -1,10 +1,10 @@
-//! `search`: functions, data, imports and strings by their text, bodies by their digest.
+//! `search`: functions, data, imports, strings and sources by their text, bodies by their digest, functions by their source.
 
 use std::collections::BTreeSet;
 
 use elfscope_core::{
     Hit, HitKind, Match, Query, escape,
-    listing::{Kind, Line},
+    listing::{Kind, Line, called},
     search::MOST,
     spell, versioned,
 };
@@ -21,18 +21,27 @@ use crate::{
     },
 };
 
-/// Finds functions, data, imports and strings.
+/// Finds functions, data, imports, strings and sources.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  elfscope search libc.so.6 getaddrinfo\n  elfscope search libc.so.6 'No such' --kind string\n  \
-    elfscope search libc.so.6 mem --match prefix --kind function"
+    elfscope search libc.so.6 mem --match prefix --kind function\n  elfscope search libc.so.6 ioputs.c --kind source\n  \
+    elfscope search libc.so.6 --file libio/ioputs.c"
 )]
 pub(crate) struct Search {
     #[arg(value_name = "BUILD", help = args::BUILD)]
     build: String,
     /// What to look for: text, or a digest of a body that `show` tells
-    #[arg(value_name = "QUERY")]
+    #[arg(
+        value_name = "QUERY",
+        required_unless_present = "file",
+        default_value = "",
+        hide_default_value = true
+    )]
     query: String,
+    /// Find the functions with code from this source file, by its path or the end of it
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["query", "matching", "kind"])]
+    file: Option<String>,
     /// How it has to fit
     #[arg(long = "match", value_enum, default_value_t = How::Substring)]
     matching: How,
@@ -63,11 +72,16 @@ enum What {
     Tls,
     Import,
     String,
+    /// A source file, by its path
+    Source,
 }
 
 impl Search {
     pub(crate) fn run(&self, context: &mut Context) -> Result<Exit, Failure> {
         let edition = context.location.edition(&self.build)?;
+        if let Some(file) = &self.file {
+            return self.by_file(context, &edition, file);
+        }
         let matching = match self.matching {
             How::Exact => Match::Exact,
             How::Prefix => Match::Prefix,
@@ -151,6 +165,55 @@ impl Search {
     }
 }
 
+impl Search {
+    /// The functions with code from a source file.
+    fn by_file(
+        &self,
+        context: &mut Context,
+        edition: &elfscope_core::Edition,
+        file: &str,
+    ) -> Result<Exit, Failure> {
+        let source = pollster::block_on(context.location.request().source(edition, file))?;
+        let mut cursor = self.paging.cursor.clone();
+        let mut shown = 0;
+        loop {
+            let limit = self.paging.left(shown).min(MOST);
+            let mut request = context.location.request();
+            let answer =
+                pollster::block_on(request.cited_by(edition, &source.path, limit, cursor.as_deref()))?;
+            shown += answer.value.functions.len();
+            cursor.clone_from(&answer.next_cursor);
+            if context.out.json {
+                context.out.document(&answer)?;
+            } else {
+                let mut table = Table::new(&["", ""]);
+                for function in &answer.value.functions {
+                    let name = function.name.as_ref().map(called).unwrap_or_default();
+                    table.row(vec![
+                        cell(Kind::Address, spell(function.key.address)),
+                        cell(Kind::Symbol, name),
+                    ]);
+                }
+                context.out.lines(&table.lines(0))?;
+            }
+            if cursor.is_none() || self.paging.left(shown) == 0 {
+                break;
+            }
+        }
+        if context.out.json {
+            return Ok(Exit::Done);
+        }
+        let path = source.path.text();
+        if let Some(cursor) = cursor {
+            let args = ["search", self.build.as_str(), "--file", path, "--cursor", &cursor];
+            context.out.note(format!("more: {} (or `--all`)", context.location.command(&args)))?;
+        } else if shown == 0 && self.paging.cursor.is_none() {
+            context.out.plain(format!("No row is from `{}`.", escape::path(path)))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
 impl What {
     fn kind(self) -> HitKind {
         match self {
@@ -159,6 +222,7 @@ impl What {
             Self::Tls => HitKind::Tls,
             Self::Import => HitKind::Import,
             Self::String => HitKind::String,
+            Self::Source => HitKind::Source,
         }
     }
 }
@@ -180,15 +244,21 @@ fn table(hits: &[Hit]) -> Vec<Line> {
             HitKind::Tls => ("thread-local", Kind::Symbol),
             HitKind::Import => ("import", Kind::Import),
             HitKind::String => ("string", Kind::String),
+            HitKind::Source => ("source", Kind::Source),
         };
         let text = match hit.kind {
             HitKind::String => escape::quoted(hit.name.text(), false),
+            HitKind::Source => escape::path(hit.name.text()),
             _ => escape::name(&versioned(&hit.name, hit.version.as_ref(), hit.default)),
         };
+        let mut text = cell(kind, text);
+        if let Some(level) = hit.not_published {
+            text.push(Kind::Note, format!("  text not here: {}", level.name()));
+        }
         table.row(vec![
             cell(Kind::Note, word),
             cell(Kind::Address, hit.address.map(spell).unwrap_or_default()),
-            cell(kind, text),
+            text,
         ]);
     }
     table.lines(0)

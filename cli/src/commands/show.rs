@@ -1,10 +1,11 @@
-//! `show`: what a binary is, or a listing of one of its functions, or what is at an address.
+//! `show`: what a binary is, or a listing of one of its functions, or what is at an address, or lines of a source.
 
 mod data;
+mod source;
 mod summary;
 
 use elfscope_core::{
-    Edition, Error, Place, escape,
+    Answer, Edition, Error, LeftOut, Place, Window, escape,
     listing::{self, Options},
     window::{From, MOST_ROWS},
 };
@@ -13,15 +14,19 @@ use elfscope_schema::FunctionEntry;
 use super::Context;
 use crate::{args, exit::Exit, failure::Failure};
 
-/// Shows what a binary is, or a listing of one of its functions.
+/// Shows what a binary is, a listing of one of its functions, or one of its sources.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  elfscope show libc.so.6\n  elfscope show libc.so.6 puts\n  \
-    elfscope show libc.so.6 0x80e50\n  elfscope show ./a.out main --all | less -R")]
+    elfscope show libc.so.6 puts --source\n  elfscope show libc.so.6 0x80e50\n  \
+    elfscope show libc.so.6 src:libio/ioputs.c:30-50\n  elfscope show ./a.out main --all | less -R")]
 pub(crate) struct Show {
     #[arg(value_name = "BUILD", help = args::BUILD)]
     build: String,
-    #[arg(value_name = "FUNCTION|0xADDRESS", help = args::FUNCTION)]
+    #[arg(value_name = "FUNCTION|0xADDRESS|src:PATH[:FROM-TO]", help = args::SHOWN)]
     function: Option<String>,
+    /// Show the source's lines between the rows, where the archive has them
+    #[arg(long)]
+    source: bool,
     /// First row to show, from 0
     #[arg(long, value_name = "ROW")]
     from: Option<u32>,
@@ -38,6 +43,8 @@ pub(crate) struct Show {
 
 /// Rows of a function that are shown where nothing else is asked for.
 const ROWS: u32 = 200;
+/// So few rows are not shown in smaller parts to make room for their source.
+const FEW: u32 = 20;
 /// Rows around an address, and before it.
 const AROUND: (u32, u32) = (40, 12);
 
@@ -48,6 +55,14 @@ impl Show {
             summary::show(context, &edition, &self.build)?;
             return Ok(Exit::Done);
         };
+        if let Some(asked) = function.strip_prefix(source::SOURCE) {
+            if self.from.is_some() || self.rows.is_some() {
+                return Err(Failure::new(Exit::Usage, "`--from` and `--rows` are for functions")
+                    .hint("lines of a source are asked for as `src:PATH:FROM-TO`"));
+            }
+            source::show(context, &edition, &self.build, asked, self.all)?;
+            return Ok(Exit::Done);
+        }
         let place = pollster::block_on(context.location.request().place(&edition, function))?;
         match place {
             Place::Body(entry, at) => {
@@ -95,33 +110,25 @@ impl Show {
     ) -> Result<(), Failure> {
         let mut from = from;
         let mut left = rows;
-        let mut options = Options { head: true, bytes: !self.no_bytes };
+        let mut options = Options { bytes: !self.no_bytes, ..Options::default() };
         loop {
-            let answer = pollster::block_on(context.location.request().window(
-                edition,
-                entry,
-                from,
-                left.min(MOST_ROWS),
-            ));
-            let mut answer = answer.map_err(|error| out_of_range(error, entry))?;
-            let window = &mut answer.value;
+            let answer = self.window(context, edition, entry, from, left.min(MOST_ROWS))?;
+            let window = &answer.value;
+            options.rows = Some(left);
             left = left.saturating_sub(window.len());
             let next = window.next_row;
             if context.out.json {
                 context.out.document(&answer)?;
             } else {
-                let goes_on = next.is_some() && left > 0;
-                if goes_on {
-                    // What follows stands right below: it is not announced.
-                    window.next_row = None;
-                }
                 let lines = listing::render(edition, window, options);
                 context.out.lines(&lines)?;
                 options.head = false;
-                if let Some(row) = next.filter(|_| !goes_on) {
+                if let Some(row) = next.filter(|_| left == 0) {
                     let key = elfscope_core::key_of(entry).to_string();
-                    let line =
-                        context.location.command(&["show", &self.build, &key, "--from", &row.to_string()]);
+                    let row = row.to_string();
+                    let mut args = vec!["show", &self.build, &key, "--from", &row];
+                    args.extend(self.source.then_some("--source"));
+                    let line = context.location.command(&args);
                     context.out.note(format!("  go on: {line}"))?;
                 }
             }
@@ -129,6 +136,35 @@ impl Show {
                 Some(row) if left > 0 => from = From::Row(row),
                 _ => return Ok(()),
             }
+        }
+    }
+}
+
+impl Show {
+    /// One window, with its source where that is asked for: of fewer rows where their source would not all fit a request.
+    fn window(
+        &self,
+        context: &Context,
+        edition: &Edition,
+        entry: &FunctionEntry,
+        from: From,
+        rows: u32,
+    ) -> Result<Answer<Window>, Failure> {
+        let mut rows = rows;
+        loop {
+            let mut request = context.location.request();
+            let answer = pollster::block_on(request.window(edition, entry, from, rows));
+            let mut answer = answer.map_err(|error| out_of_range(error, entry))?;
+            if !self.source {
+                return Ok(answer);
+            }
+            pollster::block_on(request.source_text(edition, &mut answer.value))?;
+            let len = answer.value.len();
+            let is_left_out = answer.value.files.iter().any(|file| file.left_out == Some(LeftOut::Budget));
+            if !is_left_out || len <= FEW {
+                return Ok(answer);
+            }
+            rows = len / 2;
         }
     }
 }

@@ -12,7 +12,7 @@ fn style(kind: Kind) -> Style {
     match kind {
         Kind::Plain => plain,
         Kind::Title => plain.bold(),
-        Kind::Label | Kind::Bytes | Kind::Note => plain.dimmed(),
+        Kind::Label | Kind::Bytes | Kind::Note | Kind::Code => plain.dimmed(),
         Kind::Address => coloured(AnsiColor::Yellow),
         Kind::Mnemonic => coloured(AnsiColor::Blue),
         Kind::Symbol => coloured(AnsiColor::Cyan),

@@ -121,6 +121,20 @@ impl<'a> Stage<'a> {
         self.folder.join("src")
     }
 
+    /// A folder for what is needed no longer than the stage. No part of the edition.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub(crate) fn scratch(&self) -> Result<PathBuf, ArchiveError> {
+        let folder = self.folder.join("scratch");
+        match fs::create_dir(&folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+                Err(ArchiveError::Write { path: folder, source: error })
+            }
+            _ => Ok(folder),
+        }
+    }
+
     /// The stage's own folder, for what is to be deleted with it.
     pub(super) fn folder(&self) -> &Path {
         &self.folder

@@ -315,11 +315,8 @@ fn lines_allowed(files: &Files<'_>, ids: &[UnitId], diagnostics: &mut Diagnostic
 
 /// Tells what of a unit could not be read.
 fn tell(id: UnitId, first: &First<'_>, files: &Files<'_>, diagnostics: &mut Diagnostics) {
-    let name = files
-        .unit(id)
-        .and_then(|(_, unit)| unit.name.as_ref())
-        .map(gimli::EndianSlice::slice)
-        .unwrap_or_default();
+    let name =
+        files.unit(id).and_then(|(_, unit)| unit.name.as_ref()).map(EndianSlice::slice).unwrap_or_default();
     if files.unit(id).is_some_and(|(_, unit)| matches!(unit.dwo_name(), Ok(Some(_)))) {
         let message = "the unit's entries stand in a file of split DWARF, which this version does not read: its functions and \
                        inlined frames are lost";

@@ -16,6 +16,14 @@ use crate::{diagnostics::Diagnostics, error::InputError, limits};
 /// [`InputError::NotElf`] for a bad ident, [`InputError::BadElf`] for cut program headers, a `PT_LOAD` past the end of
 /// the file, or a core file. All else costs itself and is in the diagnostics.
 pub(crate) fn load<'data>(data: &'data [u8], name: &str) -> Result<Elf<'data>, InputError> {
+    match class(data, name)? {
+        1 => read::<FileHeader32<Endianness>>(data, name),
+        _ => read::<FileHeader64<Endianness>>(data, name),
+    }
+}
+
+/// The class of an ELF file, 1 or 2, whose ident was checked.
+pub(super) fn class(data: &[u8], name: &str) -> Result<u8, InputError> {
     let not_elf = |reason: String| InputError::NotElf { name: name.to_owned(), reason };
     if !data.starts_with(&elf::ELFMAG) {
         return Err(not_elf(starts_with(data)));
@@ -26,8 +34,7 @@ pub(crate) fn load<'data>(data: &'data [u8], name: &str) -> Result<Elf<'data>, I
         return Err(not_elf(format!("its byte order is {}, not 1 (little) or 2 (big)", ident[5])));
     }
     match ident[4] {
-        1 => read::<FileHeader32<Endianness>>(data, name),
-        2 => read::<FileHeader64<Endianness>>(data, name),
+        class @ (1 | 2) => Ok(class),
         class => Err(not_elf(format!("its class is {class}, not 1 (32-bit) or 2 (64-bit)"))),
     }
 }
@@ -50,7 +57,8 @@ fn starts_with(data: &[u8]) -> String {
         [0x1f, 0x8b, ..] => "it is gzip-compressed".to_owned(),
         [b'#', b'!', ..] => "it is a script".to_owned(),
         [b'!', b'<', b'a', b'r', b'c', b'h', b'>', ..] => {
-            "it is an ar archive (.a, .deb); this version takes single ELF files and folders".to_owned()
+            "it is an ar archive without `debian-binary` as its first member: a static library, or no whole package"
+                .to_owned()
         }
         [b'M', b'Z', ..] => "it is a PE file".to_owned(),
         [0xcf, 0xfa, 0xed, 0xfe, ..] | [0xfe, 0xed, 0xfa, 0xcf, ..] => "it is a Mach-O file".to_owned(),
@@ -65,22 +73,16 @@ fn read<'data, H: FileHeader<Endian = Endianness>>(
     data: &'data [u8],
     name: &str,
 ) -> Result<Elf<'data>, InputError> {
-    let bad = |reason: String| InputError::BadElf { name: name.to_owned(), reason };
+    let (header, endian) = file_header::<H>(data, name)?;
     let class = if size_of::<H>() == size_of::<FileHeader64<Endianness>>() { 64 } else { 32 };
-    let header = data
-        .read_at::<H>(0)
-        .map_err(|()| bad(format!("its file header is cut: {} of {} bytes", data.len(), size_of::<H>())))?;
-    let endian = header.endian().map_err(|error| bad(error.to_string()))?;
     let elf_type = header.e_type(endian);
-    if elf_type == elf::ET_CORE {
-        return Err(bad("it is a core file: give the executable and libraries that it names".to_owned()));
-    }
-    let segments = segments(header, endian, data).map_err(&bad)?;
+    let segments = segments(header, endian, data, name)?;
     let mut diagnostics = Diagnostics::default();
     let relocatable = elf_type == elf::ET_REL;
     let sections = sections(header, endian, data, relocatable, &mut diagnostics);
     let image = Image::new(&sections, &segments, data, relocatable, &mut diagnostics);
-    let build_id = note::build_id(&sections, &segments, data, endian, &mut diagnostics);
+    // The outline gives the id; here is said what is wrong with its note.
+    let _ = note::build_id(&sections, &segments, data, endian, &mut diagnostics);
     let tables = symbol::read::<H>(header, endian, data, &sections, &mut diagnostics);
     let dynamic = if relocatable {
         Dynamic::default()
@@ -116,7 +118,6 @@ fn read<'data, H: FileHeader<Endian = Endianness>>(
         machine: header.e_machine(endian).0,
         elf_type: elf_type.0,
         entry: header.e_entry(endian).into(),
-        build_id,
         sections,
         segments,
         image,
@@ -131,13 +132,31 @@ fn read<'data, H: FileHeader<Endian = Endianness>>(
     })
 }
 
-fn segments<H: FileHeader<Endian = Endianness>>(
+/// The file header, and the byte order that it says.
+pub(super) fn file_header<'data, H: FileHeader<Endian = Endianness>>(
+    data: &'data [u8],
+    name: &str,
+) -> Result<(&'data H, Endianness), InputError> {
+    let bad = |reason: String| InputError::BadElf { name: name.to_owned(), reason };
+    let header = data
+        .read_at::<H>(0)
+        .map_err(|()| bad(format!("its file header is cut: {} of {} bytes", data.len(), size_of::<H>())))?;
+    let endian = header.endian().map_err(|error| bad(error.to_string()))?;
+    if header.e_type(endian) == elf::ET_CORE {
+        return Err(bad("it is a core file: give the executable and libraries that it names".to_owned()));
+    }
+    Ok((header, endian))
+}
+
+pub(super) fn segments<H: FileHeader<Endian = Endianness>>(
     header: &H,
     endian: Endianness,
     data: &[u8],
-) -> Result<Vec<Segment>, String> {
+    name: &str,
+) -> Result<Vec<Segment>, InputError> {
+    let bad = |reason: String| InputError::BadElf { name: name.to_owned(), reason };
     let headers = header.program_headers(endian, data).map_err(|error| {
-        format!("its program headers can't be read ({error}); the file has {} bytes", data.len())
+        bad(format!("its program headers can't be read ({error}); the file has {} bytes", data.len()))
     })?;
     let segments: Vec<Segment> = headers
         .iter()
@@ -155,18 +174,18 @@ fn segments<H: FileHeader<Endian = Endianness>>(
     {
         let end = segment.offset.checked_add(segment.file_size);
         if end.is_none_or(|end| end > data.len() as u64) {
-            return Err(format!(
+            return Err(bad(format!(
                 "segment {index} (PT_LOAD) takes {:#x} bytes from offset {:#x}, but the file has {:#x}",
                 segment.file_size,
                 segment.offset,
                 data.len()
-            ));
+            )));
         }
     }
     Ok(segments)
 }
 
-fn sections<'data, H: FileHeader<Endian = Endianness>>(
+pub(super) fn sections<'data, H: FileHeader<Endian = Endianness>>(
     header: &H,
     endian: Endianness,
     data: &'data [u8],

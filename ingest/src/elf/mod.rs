@@ -9,15 +9,17 @@ mod frames;
 mod header;
 mod image;
 mod note;
+mod outline;
 mod relocation;
 mod symbol;
 
-use elfscope_schema::{Address, BuildId};
+use elfscope_schema::Address;
 
 pub(crate) use dynamic::Dynamic;
 pub(crate) use frames::Frame;
 pub(crate) use header::{load, machine_name, shown, type_name};
 pub(crate) use image::{Image, Region};
+pub(crate) use outline::{AlternateLink, DebugLink, Outline};
 pub(crate) use relocation::{RELR, Relocation};
 pub(crate) use symbol::{Place, Symbol, SymbolKind};
 
@@ -36,8 +38,6 @@ pub(crate) struct Elf<'data> {
     pub(crate) elf_type: u16,
     /// `e_entry`.
     pub(crate) entry: u64,
-    /// The id in its note; none where it has no usable one.
-    pub(crate) build_id: Option<BuildId>,
     /// Section headers, the null one included.
     pub(crate) sections: Vec<Section<'data>>,
     /// Program headers.
@@ -97,18 +97,6 @@ impl Elf<'_> {
     /// Bytes in an address.
     pub(crate) fn word_size(&self) -> u64 {
         u64::from(self.class / 8)
-    }
-
-    /// Whether it is a separate debug file: its code was taken out.
-    pub(crate) fn is_debug_only(&self) -> bool {
-        let mut code = self.sections.iter().filter(|section| {
-            section.has(object::elf::SHF_ALLOC) && section.has(object::elf::SHF_EXECINSTR) && section.size > 0
-        });
-        let mut any = false;
-        code.all(|section| {
-            any = true;
-            section.sh_type == object::elf::SHT_NOBITS.0
-        }) && any
     }
 
     /// Whether it is a relocatable file, where addresses are (section, offset).

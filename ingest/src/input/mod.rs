@@ -1,136 +1,132 @@
-//! Inputs: files and folders, read or mapped.
+//! Inputs: ELF files, folders and packages, and the debug data that belongs to what is in them.
 
+pub(crate) mod debug;
+mod expand;
+mod folder;
 pub(crate) mod package;
+mod spool;
 
 use std::{
     fs::{self, File},
-    io::{self, Read as _},
     path::{Path, PathBuf},
 };
 
-use elfscope_schema::{BuildId, FileId, Name, Sha256Digest};
+use elfscope_schema::{BuildId, FileId, Name, Package, Sha256Digest};
 use memmap2::Mmap;
 
+pub(crate) use self::{
+    expand::{Entry, expand},
+    spool::{OnDisk, Spool},
+};
 use crate::{
-    elf::{self, Elf},
+    archive::ArchiveError,
+    elf::{self, Elf, Outline},
     error::InputError,
     limits,
 };
 
-/// A file, mapped.
+/// A file, mapped, or bytes that were packed in one.
 pub(crate) struct Input {
-    /// Where it was found.
+    /// What reports call it.
     pub(crate) path: PathBuf,
     /// What it is.
     pub(crate) id: FileId,
-    map: Option<Mmap>,
+    /// The package that it came in.
+    pub(crate) package: Option<Package>,
+    bytes: Bytes,
 }
 
-impl Input {
-    /// Maps a file and takes its digest.
-    pub(crate) fn open(path: &Path) -> Result<Self, InputError> {
-        let unreadable = |source| InputError::Unreadable { path: path.to_owned(), source };
+/// Bytes to read.
+pub(crate) enum Bytes {
+    /// A file's; none where it is empty.
+    Mapped(Option<Mmap>),
+    /// Our own.
+    Owned(Vec<u8>),
+}
+
+impl Bytes {
+    /// Maps a file. `shown` is what errors call it.
+    pub(crate) fn map(path: &Path, shown: &Path) -> Result<Self, InputError> {
+        let unreadable = |source| InputError::Unreadable { path: shown.to_owned(), source };
         let meta = fs::metadata(path).map_err(unreadable)?;
         if !meta.is_file() {
-            return Err(InputError::NotAFile { path: path.to_owned() });
+            return Err(InputError::NotAFile { path: shown.to_owned() });
         }
         if meta.len() > limits::FILE {
-            return Err(InputError::TooLarge {
-                path: path.to_owned(),
-                size: meta.len(),
-                allowed: limits::FILE,
-            });
+            let (size, allowed) = (meta.len(), limits::FILE);
+            return Err(InputError::TooLarge { path: shown.to_owned(), size, allowed });
         }
         let file = File::open(path).map_err(unreadable)?;
         // SAFETY: the map is only read. Who cuts the file while it is read ends this process, which loses nothing that
         // was published; who writes to it gets an edition of what was read, under a digest that may not match.
         let map = if meta.len() == 0 { None } else { Some(unsafe { Mmap::map(&file) }.map_err(unreadable)?) };
-        let name = path.file_name().unwrap_or_default();
-        let bytes = map.as_deref().unwrap_or_default();
+        Ok(Self::Mapped(map))
+    }
+
+    /// The bytes.
+    pub(crate) fn get(&self) -> &[u8] {
+        match self {
+            Self::Mapped(map) => map.as_deref().unwrap_or_default(),
+            Self::Owned(bytes) => bytes,
+        }
+    }
+}
+
+impl Input {
+    /// Maps a file and takes its digest.
+    pub(crate) fn open(path: &Path) -> Result<Self, InputError> {
+        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+        Ok(Self::new(path.to_owned(), name, Bytes::map(path, path)?, None))
+    }
+
+    /// Takes the digest of bytes that have a name.
+    pub(crate) fn new(path: PathBuf, name: &[u8], bytes: Bytes, package: Option<Package>) -> Self {
         let id = FileId {
-            name: Name::from_bytes(name.as_encoded_bytes()),
-            sha256: Sha256Digest::of(bytes),
-            size: bytes.len() as u64,
+            name: Name::from_bytes(name),
+            sha256: Sha256Digest::of(bytes.get()),
+            size: bytes.get().len() as u64,
         };
-        Ok(Self { path: path.to_owned(), id, map })
+        Self { path, id, package, bytes }
     }
 
     /// Its bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
-        self.map.as_deref().unwrap_or_default()
+        self.bytes.get()
     }
 
     /// The ELF in it.
     pub(crate) fn elf(&self) -> Result<Elf<'_>, InputError> {
-        let name = self.path.display().to_string();
-        elf::load(self.bytes(), &name)
+        elf::load(self.bytes(), &self.path.display().to_string())
     }
 
-    /// The build that its ELF is.
-    pub(crate) fn build_id(&self, elf: &Elf<'_>) -> BuildId {
-        elf.build_id.clone().unwrap_or_else(|| BuildId::from_file(self.id.sha256))
+    /// The headers of the ELF in it.
+    pub(crate) fn outline(&self) -> Result<Outline<'_>, InputError> {
+        Outline::read(self.bytes(), &self.path.display().to_string())
+    }
+
+    /// The build that its ELF is: its note says it, else its digest.
+    pub(crate) fn build_id(&self, noted: Option<&BuildId>) -> BuildId {
+        noted.cloned().unwrap_or_else(|| BuildId::from_file(self.id.sha256))
     }
 }
 
-/// The files that inputs stand for: a file is itself, a folder all ELF files in it, in order of their paths.
-pub(crate) fn expand(path: &Path) -> Result<Expanded, InputError> {
-    let unreadable = |source| InputError::Unreadable { path: path.to_owned(), source };
-    let meta = fs::metadata(path).map_err(unreadable)?;
-    if !meta.is_dir() {
-        return Ok(Expanded { files: vec![path.to_owned()], skipped: 0 });
-    }
-    let mut expanded = Expanded { files: Vec::new(), skipped: 0 };
-    walk(path, path, 0, &mut expanded)?;
-    if expanded.files.is_empty() {
-        return Err(InputError::NoElf { path: path.to_owned(), files: expanded.skipped });
-    }
-    expanded.files.sort();
-    Ok(expanded)
+/// What goes wrong with an input: with itself, or with the archive, where its members wait.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// The input can't be read.
+    Input(InputError),
+    /// The archive can't be written.
+    Archive(ArchiveError),
 }
 
-/// What an input stands for.
-pub(crate) struct Expanded {
-    /// ELF files.
-    pub(crate) files: Vec<PathBuf>,
-    /// Files of a folder that are none.
-    pub(crate) skipped: u64,
+impl From<InputError> for Trouble {
+    fn from(error: InputError) -> Self {
+        Self::Input(error)
+    }
 }
 
-fn walk(root: &Path, folder: &Path, depth: usize, expanded: &mut Expanded) -> Result<(), InputError> {
-    let too_large = |what, allowed: usize| InputError::FolderTooLarge {
-        path: root.to_owned(),
-        what,
-        allowed: allowed as u64,
-    };
-    if depth > limits::FOLDER_DEPTH {
-        return Err(too_large("levels of folders", limits::FOLDER_DEPTH));
+impl From<ArchiveError> for Trouble {
+    fn from(error: ArchiveError) -> Self {
+        Self::Archive(error)
     }
-    let unreadable = |source| InputError::Unreadable { path: folder.to_owned(), source };
-    for entry in fs::read_dir(folder).map_err(unreadable)? {
-        let entry = entry.map_err(unreadable)?;
-        let path = entry.path();
-        // Links are not followed: what they lead to is in the folder too, or not of it.
-        let kind = entry.file_type().map_err(unreadable)?;
-        if kind.is_dir() {
-            walk(root, &path, depth + 1, expanded)?;
-        } else if kind.is_file() {
-            if starts_like_elf(&path)
-                .map_err(|source| InputError::Unreadable { path: path.clone(), source })?
-            {
-                expanded.files.push(path);
-            } else {
-                expanded.skipped += 1;
-            }
-        }
-        if expanded.files.len() as u64 + expanded.skipped > limits::FOLDER_FILES as u64 {
-            return Err(too_large("files", limits::FOLDER_FILES));
-        }
-    }
-    Ok(())
-}
-
-fn starts_like_elf(path: &Path) -> io::Result<bool> {
-    let mut start = Vec::new();
-    File::open(path)?.take(4).read_to_end(&mut start)?;
-    Ok(start == object::elf::ELFMAG)
 }

@@ -26,7 +26,7 @@ impl At {
 
 /// All files that are small enough to be sources, by the components of their paths from the last to the first: those with
 /// the same end stand together.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Index(Vec<At>);
 
 impl Index {

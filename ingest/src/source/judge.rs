@@ -151,7 +151,7 @@ enum Matches {
 }
 
 /// What an edition tells of a file that is missing.
-fn untold(cited: &Cited) -> SourceFile {
+pub(crate) fn untold(cited: &Cited) -> SourceFile {
     let raw = cited.raw.as_ref();
     SourceFile {
         last_line: cited.last_line,

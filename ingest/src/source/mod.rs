@@ -21,19 +21,15 @@ use std::path::PathBuf;
 use elfscope_schema::{Package, Sha256Digest, SourcePackage, SourceTree};
 
 pub use error::SourceError;
-#[expect(unused_imports, reason = "`add` asks for none yet")]
 pub(crate) use hint::hints;
 pub use hint::{Hint, Origin};
-#[cfg_attr(not(test), expect(unused_imports, reason = "the reader of debug data makes them"))]
-pub(crate) use judge::Cited;
-#[expect(unused_imports, reason = "the reader of debug data asks for none yet")]
-pub(crate) use judge::Judged;
+pub(crate) use judge::{Cited, Judged, untold};
 pub use map::SourceMap;
 
 use crate::InputError;
 
 /// The source trees that were given, by their digests. What `SourceFile::tree` numbers.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Trees {
     trees: Vec<tree::Tree>,
     index: find::Index,

@@ -38,7 +38,14 @@ pub(crate) struct Sources<'a, 'elf, 'data> {
     pub(crate) strings: Vec<(Address, Name)>,
     /// The pages of data items.
     pub(crate) data: Vec<TableEntry>,
-    /// The source files that are cited, in the order of their pages.
+    /// What is cited, and by whom.
+    pub(crate) citations: Citations,
+}
+
+/// Source files and the bodies that cite them.
+#[derive(Default)]
+pub(crate) struct Citations {
+    /// The files, in the order of their pages.
     pub(crate) cited: Vec<SourceEntry>,
     /// Which bodies cite them, in the same order.
     pub(crate) citing: Vec<SourceFunctions>,
@@ -190,15 +197,16 @@ impl Sources<'_, '_, '_> {
     }
 
     fn cited(&self) -> Records {
-        let texts = self.cited.iter().map(|entry| entry.path.text().to_owned()).collect();
+        let texts = self.citations.cited.iter().map(|entry| entry.path.text().to_owned()).collect();
         let key = |entry: &SourceEntry| Name::sort_key(entry.path.text()).into_owned();
-        let records = self.cited.iter().map(|entry| (key(entry), entry.clone().into())).collect();
+        let records = self.citations.cited.iter().map(|entry| (key(entry), entry.clone().into())).collect();
         Records { name: "source", records, trigrams: Some(("source_trigram", texts)) }
     }
 
     fn citing(&self) -> Records {
         let key = |record: &SourceFunctions| Name::sort_key(record.0.text()).into_owned();
-        let records = self.citing.iter().map(|record| (key(record), record.clone().into())).collect();
+        let records =
+            self.citations.citing.iter().map(|record| (key(record), record.clone().into())).collect();
         Records { name: "source_function", records, trigrams: None }
     }
 

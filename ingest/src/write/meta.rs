@@ -2,7 +2,8 @@
 
 use elfscope_schema::{
     Address, BuildId, Compiler, Counts, Coverage, DERIVATION, DebugFile, Decoder, Diagnostic, FileId, Listed,
-    Machine, Meta, More, MoreItems, Name, Needed, Section, Segment, documents::schema, limits, to_canonical,
+    Machine, Meta, More, MoreItems, Name, Needed, Package, Section, Segment, SourceTree, documents::schema,
+    limits, to_canonical,
 };
 use serde::Serialize;
 
@@ -19,6 +20,10 @@ pub(crate) struct About {
     pub(crate) build_id: BuildId,
     /// The file.
     pub(crate) file: FileId,
+    /// The package that the file came in.
+    pub(crate) package: Option<Package>,
+    /// The source trees that were searched.
+    pub(crate) sources: Vec<SourceTree>,
     /// The debug files.
     pub(crate) debug: Vec<DebugFile>,
     /// What compilers said of themselves in the debug data.
@@ -93,12 +98,12 @@ pub(crate) fn write(elf: &Elf<'_>, about: About, more: &mut LazyPack<'_>) -> Res
                 versions: versions.iter().map(|version| Name::from_bytes(version)).collect(),
             })
             .collect(),
-        package: None,
+        package: about.package,
         schema: schema::META.to_owned(),
         sections: listed(sections, FIRST_SECTIONS, MoreItems::Sections, more)?,
         segments: listed(segments, FIRST_SEGMENTS, MoreItems::Segments, more)?,
         soname: elf.dynamic.soname.map(Name::from_bytes),
-        sources: Vec::new(),
+        sources: about.sources,
         elf_type: type_name(elf.elf_type),
     })
 }

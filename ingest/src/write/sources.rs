@@ -11,12 +11,8 @@ use crate::archive::ArchiveError;
 /// What a page takes beside its files.
 const FRAME: usize = 100;
 
-/// Puts files into the order in which pages and indices have them: by the sort key of their path's text, then by path.
-pub(crate) fn sort(files: &mut [SourceFile]) {
-    files.sort_by(|a, b| key(a).cmp(&key(b)));
-}
-
-fn key(file: &SourceFile) -> (std::borrow::Cow<'_, str>, &Name) {
+/// What files are sorted by: the sort key of their path's text, then the path.
+pub(crate) fn key(file: &SourceFile) -> (std::borrow::Cow<'_, str>, &Name) {
     (Name::sort_key(file.path.text()), &file.path)
 }
 
@@ -96,7 +92,7 @@ mod tests {
         let mut files: Vec<SourceFile> =
             (0..500u32).map(|n| file(format!("/src/{}/{n}.c", n % 7).as_bytes())).collect();
         files.extend([file(b"\xff.c"), file(b"\xfe.c"), file(&long), file(&[1; limits::NAME])]);
-        sort(&mut files);
+        files.sort_by(|a, b| key(a).cmp(&key(b)));
         let (pages, entries) = written(&files);
         assert!(pages.len() > 10);
         let mut all = Vec::new();

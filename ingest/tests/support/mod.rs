@@ -11,7 +11,7 @@ use std::{
 use elfscope_ingest::{AddOptions, Added, add, archive::Archive};
 use elfscope_schema::{
     CallersPage, DataItem, DataPage, Diagnostic, Edge, FunctionPage, Head, Lookup, LookupPage, Meta, More,
-    MoreItems, Name, Record, Row, Run, from_slice,
+    MoreItems, Name, Record, Row, Run, SourceFile, SourcesPage, from_slice,
 };
 use flate2::read::MultiGzDecoder;
 
@@ -32,11 +32,20 @@ pub(crate) fn add_alone(file: &Path) -> (tempfile::TempDir, Added) {
 
 /// Adds one file with its debug files to a new archive.
 pub(crate) fn add_with(file: &Path, debug: &[PathBuf]) -> (tempfile::TempDir, Added) {
+    let inputs = [file.to_owned()];
+    added_by(&AddOptions { debug, only_given: true, ..AddOptions::new(&inputs) })
+}
+
+/// Adds one file with source trees to a new archive.
+pub(crate) fn add_with_sources(file: &Path, sources: &[PathBuf]) -> (tempfile::TempDir, Added) {
+    let inputs = [file.to_owned()];
+    added_by(&AddOptions { sources, only_given: true, ..AddOptions::new(&inputs) })
+}
+
+fn added_by(options: &AddOptions<'_>) -> (tempfile::TempDir, Added) {
     let folder = in_memory();
     let archive = Archive::create(folder.path()).unwrap();
-    let inputs = [file.to_owned()];
-    let options = AddOptions { inputs: &inputs, debug, jobs: None };
-    let report = add(&archive, &options, &()).unwrap();
+    let report = add(&archive, options, &()).unwrap();
     assert!(report.failed.is_empty(), "{:?}", report.failed);
     let added = report.added.into_iter().next().unwrap();
     (folder, added)
@@ -73,6 +82,7 @@ pub(crate) struct Edition {
     pub(crate) functions: Vec<Function>,
     pub(crate) callers: Vec<CallersPage>,
     pub(crate) data: Vec<DataItem>,
+    pub(crate) sources: Vec<SourceFile>,
     pub(crate) records: Vec<(String, Record)>,
 }
 
@@ -115,7 +125,10 @@ impl Edition {
         for page in pack::<LookupPage>(&folder.join("lookup.jsonl.gz")) {
             records.extend(page.leaf.into_iter().flatten().map(|record| (page.index.clone(), record)));
         }
-        Self { meta, diagnostics, functions, callers: pack(&folder.join("callers.jsonl.gz")), data, records }
+        let pages = pack::<SourcesPage>(&folder.join("sources.jsonl.gz"));
+        let sources = pages.into_iter().flat_map(|page| page.sources).collect();
+        let callers = pack(&folder.join("callers.jsonl.gz"));
+        Self { meta, diagnostics, functions, callers, data, sources, records }
     }
 
     /// What must be so of every edition: bodies don't overlap and together hold every executable byte, rows hold every

@@ -6,7 +6,7 @@ use std::io;
 use elfscope_schema::{BuildId, EditionId};
 use serde::Serialize;
 
-use crate::escape;
+use crate::{Level, escape};
 
 /// What a request comes back with.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -54,6 +54,14 @@ pub enum Error {
         wanted: &'static str,
         /// What to do.
         fix: String,
+    },
+    /// A source whose text the archive doesn't hold.
+    #[error("the text of `{}` is not here: {}", escape::path(path), level.about())]
+    NotPublished {
+        /// Its path.
+        path: String,
+        /// Why not.
+        level: Level,
     },
     /// It was there and was removed.
     #[error("edition {edition} of {build_id} was removed: {}", escape::text(reason))]
@@ -179,6 +187,7 @@ impl Error {
             Self::NotFound { .. } => "E_NOT_FOUND",
             Self::Ambiguous { .. } => "E_AMBIGUOUS",
             Self::WrongKind { .. } => "E_WRONG_KIND",
+            Self::NotPublished { .. } => "E_NOT_PUBLISHED",
             Self::Gone { .. } => "E_GONE",
             Self::BadReference { .. } => "E_BAD_REFERENCE",
             Self::QueryTooShort { .. } => "E_QUERY_TOO_SHORT",
@@ -211,6 +220,7 @@ impl Error {
             | Self::QueryTooShort { given }
             | Self::OutOfRange { given, .. }
             | Self::BadCursor { given, .. } => Some(given),
+            Self::NotPublished { path, .. } => Some(path),
             _ => None,
         }
     }
@@ -242,6 +252,9 @@ impl Error {
             Self::WrongKind { fix, .. } => fix.clone(),
             Self::Ambiguous { .. } => "ask for one of them by what stands in its line".to_owned(),
             Self::QueryTooShort { .. } => "ask for more, or for a prefix".to_owned(),
+            Self::NotPublished { .. } => {
+                "add the binary again with the sources that it was built from: `--source DIR`".to_owned()
+            }
             Self::BadCursor { .. } => "ask again without a cursor".to_owned(),
             Self::Damaged { .. } => "verify the archive, then add the binary again".to_owned(),
             Self::Unsupported { .. } => "use a newer elfscope".to_owned(),

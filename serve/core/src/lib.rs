@@ -5,8 +5,9 @@
 //! in parts with a cursor where that isn't enough. Make one request for one question:
 //!
 //! 1. [`Request::edition`] resolves a build;
-//! 2. [`Request::place`], [`Request::function`], [`Request::callee`] resolve what is meant in it;
-//! 3. [`Request::window`], [`Request::callees`], [`Request::callers`], [`Request::data`], [`Request::search`] answer;
+//! 2. [`Request::place`], [`Request::function`], [`Request::callee`], [`Request::source`] resolve what is meant in it;
+//! 3. [`Request::window`], [`Request::callees`], [`Request::callers`], [`Request::data`], [`Request::source_lines`],
+//!    [`Request::cited_by`], [`Request::search`] answer, [`Request::source_text`] adds to a window;
 //! 4. [`listing`] renders a window to lines, for a terminal and for a model alike.
 //!
 //! No reference ever means the first of several things: what fits several is refused with the list, what fits none with
@@ -15,16 +16,19 @@
 pub mod builds;
 pub mod calls;
 pub mod catalogue;
+pub mod cited;
 pub mod cursor;
 pub mod data;
 pub mod edition;
 pub mod error;
 pub mod escape;
 pub mod functions;
+pub mod interleave;
 pub mod listing;
 pub mod nearest;
 pub mod request;
 pub mod search;
+pub mod sources;
 pub mod store;
 mod tree;
 mod trigram;
@@ -32,11 +36,13 @@ pub mod window;
 
 pub use calls::{Callee, Callees, Callers};
 pub use catalogue::Catalogue;
+pub use cited::{CitedBy, Citing};
 pub use data::DataAt;
 pub use edition::{Answer, Edition, Source, short, versioned};
 pub use error::{Choice, Error, Refusal, Result};
 pub use functions::{Place, key_of, spell};
 pub use request::{Budget, Request};
 pub use search::{Hit, HitKind, Hits, Match, Query, SameCode};
+pub use sources::{Level, SourceLine, SourceLines};
 pub use store::Store;
-pub use window::{Window, WindowRun};
+pub use window::{LeftOut, StackLevel, Window, WindowFile};

@@ -5,12 +5,15 @@
 
 mod head;
 mod notes;
+mod source;
 
 use std::fmt::Write as _;
 
 use elfscope_schema::{Edge, FunctionName, Name, Row};
 
-use crate::{Edition, Window, escape, functions::spell, window::SourceAt};
+use crate::{Edition, Window, escape, functions::spell};
+
+pub use source::source;
 
 /// What a span of text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,6 +38,8 @@ pub enum Kind {
     String,
     /// A place in a source.
     Source,
+    /// A line of a source.
+    Code,
     /// What is not known, or said beside.
     Note,
     /// Marks the row that was asked for.
@@ -107,11 +112,13 @@ pub struct Options {
     pub head: bool,
     /// The bytes of each row.
     pub bytes: bool,
+    /// How many rows are shown in all, where further windows stand right below this one.
+    pub rows: Option<u32>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { head: true, bytes: true }
+        Self { head: true, bytes: true, rows: None }
     }
 }
 
@@ -120,17 +127,17 @@ const BYTES: usize = 8;
 /// Characters of operands that their column makes room for.
 const OPERANDS: usize = 30;
 
-/// A window as lines.
+/// A window as lines. Above each run of rows stands where its code comes from: the place in the source and what was inlined
+/// there, or that nothing says so; and the source's lines, where [`crate::Request::source_text`] put them into the window.
 #[must_use]
 pub fn render(edition: &Edition, window: &Window, options: Options) -> Vec<Line> {
-    let mut lines = if options.head { head::lines(edition, window) } else { Vec::new() };
+    let mut lines = if options.head { head::lines(edition, window, options) } else { Vec::new() };
     let columns = Columns::of(window, options);
     let mut edges = window.edges.iter().peekable();
     let mut rows = window.rows_from..;
+    let mut above = source::Above::new(edition, window);
     for run in &window.runs {
-        if let Some(at) = &run.at {
-            lines.push(source(at));
-        }
+        above.run(run, &mut lines);
         for (row, number) in run.rows.iter().zip(&mut rows) {
             let mut leaving = Vec::new();
             while let Some(edge) = edges.next_if(|edge| edge.row <= row.offset) {
@@ -143,7 +150,9 @@ pub fn render(edition: &Edition, window: &Window, options: Options) -> Vec<Line>
     }
     if window.head.rows_total == 0 {
         lines.push(Line::of(Kind::Note, "  no rows: this version has no decoder for the machine"));
-    } else if let Some(next) = window.next_row {
+    } else if let Some(next) =
+        window.next_row.filter(|_| options.rows.is_none_or(|rows| rows <= window.len()))
+    {
         let left = window.head.rows_total - next;
         lines.push(Line::of(Kind::Note, format!("  … {left} rows more, from row {next}")));
     }
@@ -207,24 +216,6 @@ fn code_width(row: &Row) -> usize {
 pub fn edge(edge: &Edge) -> Line {
     let mut line = Line::default();
     notes::edge(&mut line, edge);
-    line
-}
-
-fn source(at: &SourceAt) -> Line {
-    let place = |file: &Name, line: Option<u32>| match line {
-        Some(line) => format!("{}:{line}", escape::name(file.text())),
-        None => format!("{}, made by the compiler", escape::name(file.text())),
-    };
-    let mut line = Line::of(Kind::Source, format!("  {}", place(&at.file, at.line)));
-    let mut function = &at.function;
-    for caller in &at.inlined_into {
-        let inlined = function.as_ref().map_or_else(|| "a function without name".to_owned(), called);
-        line.push(Kind::Note, format!("  {inlined} inlined"));
-        if let Some(file) = &caller.file {
-            line.push(Kind::Note, format!(" at {}", place(file, caller.line)));
-        }
-        function = &caller.function;
-    }
     line
 }
 

@@ -21,6 +21,13 @@ pub(crate) fn rank(given: &str, candidates: impl IntoIterator<Item = String>) ->
     names
 }
 
+/// The same of paths: their ends tell more than their starts.
+pub(crate) fn rank_paths(given: &str, candidates: impl IntoIterator<Item = String>) -> Vec<String> {
+    let turned = |path: &str| path.chars().rev().collect::<String>();
+    let candidates: Vec<String> = candidates.into_iter().map(|path| turned(&path)).collect();
+    rank(&turned(given), candidates).iter().map(|path| turned(path)).collect()
+}
+
 /// How many typing errors away, if few; what only goes on after the same start counts a little.
 fn distance(wanted: &[char], candidate: &[char]) -> Option<usize> {
     if wanted.is_empty() || candidate.is_empty() {
@@ -78,5 +85,8 @@ mod tests {
             assert_eq!(rank(given, names()).first().map(String::as_str), Some(first), "{given}");
         }
         assert!(rank("zzz", names()).is_empty());
+        let paths = ["libio/ioputs.c", "libio/iogets.c", "a/b/c/ioputs.c"].map(str::to_owned);
+        assert_eq!(rank_paths("ioputs.c", paths.clone()), ["a/b/c/ioputs.c", "libio/ioputs.c"]);
+        assert_eq!(rank_paths("libio/ioptus.c", paths)[0], "libio/ioputs.c");
     }
 }

@@ -4,7 +4,7 @@ use std::{any::Any, collections::BTreeMap, sync::Arc};
 
 use elfscope_schema::{
     CallersPage, Current, DataPage, FunctionPage, GZIP_HEADER, GZIP_TRAILER, Index, IndexPage, Lookup,
-    LookupPage, Meta, documents::schema, from_slice, index_name, limits,
+    LookupPage, Meta, Sha256Digest, SourcesPage, documents::schema, from_slice, index_name, limits,
 };
 use serde::de::DeserializeOwned;
 
@@ -12,6 +12,8 @@ use crate::{Error, Result, Store};
 
 /// Offsets of a pack that are read at once: a walk over neighbouring members reads them only once.
 const OFFSETS: u64 = 256;
+/// Most bytes of sources that one request reads: what stands further in, behind lines as long, is refused.
+pub const SOURCE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// What a request has used of what it may use (promise 6 of the archive).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,6 +22,8 @@ pub struct Budget {
     pub reads: usize,
     /// Bytes of JSON parsed.
     pub json: usize,
+    /// Bytes of sources read: at most [`SOURCE_BYTES`].
+    pub source: u64,
 }
 
 impl Budget {
@@ -60,6 +64,7 @@ documents! {
     IndexPage, schema::INDEX;
     Lookup, schema::LOOKUP;
     Meta, schema::META;
+    SourcesPage, schema::SOURCES;
 }
 
 impl<R: DeserializeOwned + Send + Sync + 'static> Document for LookupPage<R> {
@@ -145,6 +150,33 @@ impl<S: Store> Request<S> {
             return Err(damaged("a pack as long as its `.idx` says"));
         }
         inflate(&stored).map(Some).ok_or_else(|| damaged("a gzip member of one document"))
+    }
+
+    /// The bytes of a published source from `offset` on, fewer than `length` where it ends before.
+    pub(crate) async fn source_bytes(
+        &mut self,
+        sha256: Sha256Digest,
+        offset: u64,
+        length: u64,
+    ) -> Result<Vec<u8>> {
+        let path = format!("src/{sha256}");
+        self.count_read(&path)?;
+        if length > self.source_room() {
+            let limit = usize::try_from(SOURCE_BYTES).unwrap_or(usize::MAX);
+            return Err(Error::OverBudget { path, what: "read", limit });
+        }
+        let read = self.store.get_range(&path, offset, length).await;
+        let bytes =
+            read.map_err(|source| store_error(&path, source))?.filter(|got| got.len() as u64 <= length);
+        let expected = "the source that the edition publishes";
+        let bytes = bytes.ok_or(Error::Damaged { path, expected, source: None })?;
+        self.budget.source += bytes.len() as u64;
+        Ok(bytes)
+    }
+
+    /// Bytes of sources that may still be read.
+    pub(crate) fn source_room(&self) -> u64 {
+        SOURCE_BYTES.saturating_sub(self.budget.source)
     }
 
     async fn member_range(&mut self, folder: &str, pack: &str, ordinal: u64) -> Result<Option<(u64, u64)>> {

@@ -1,9 +1,10 @@
-//! Search: names of functions, data and imports, then strings; exact, by their start, or by any part.
+//! Search: names of functions, data and imports, then strings, then paths of sources; exact, by their start, or by any part.
 //!
-//! Results come in the order of the indices, names before strings. A cursor is a place in them, so a walk neither skips nor repeats.
+//! Results come in the order of the indices, names before strings before sources. A cursor is a place in them, so a walk neither skips nor repeats.
 
 use elfscope_schema::{
-    Address, BodyDigest, DigestEntry, Name, NameEntry, StringEntry, limits, lookup::NamedKind,
+    Address, BodyDigest, DigestEntry, Name, NameEntry, SourceEntry, SourceLevel, StringEntry, limits,
+    lookup::NamedKind,
 };
 use serde::Serialize;
 
@@ -41,6 +42,8 @@ pub enum HitKind {
     Import,
     /// A string.
     String,
+    /// A source file that the debug data cites.
+    Source,
 }
 
 /// One result.
@@ -48,7 +51,7 @@ pub enum HitKind {
 pub struct Hit {
     /// What it is.
     pub kind: HitKind,
-    /// Its name, or a string's text.
+    /// Its name, a string's text, or a source's path.
     pub name: Name,
     /// Whether `name` is the demangled form.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -59,9 +62,12 @@ pub struct Hit {
     /// Whether that is the default one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub default: bool,
-    /// Where it is; an import is elsewhere.
+    /// Where it is; an import is elsewhere, a source nowhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<Address>,
+    /// Why a source's text is not in the archive; none where it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_published: Option<SourceLevel>,
 }
 
 /// What is looked for.
@@ -95,9 +101,18 @@ pub struct SameCode {
     pub bodies: Vec<(Address, bool)>,
 }
 
-/// Place in a walk: phase (0 names, 1 strings), leaf, record. [`START`] as the leaf means that the phase was not begun.
+/// Place in a walk: phase, leaf, record. [`START`] as the leaf means that the phase was not begun.
 type At = [u64; 3];
 const START: u64 = u64::MAX;
+
+/// The phases of a search: what kinds each can find.
+const PHASES: [&[HitKind]; 3] = [
+    &[HitKind::Function, HitKind::Data, HitKind::Tls, HitKind::Import],
+    &[HitKind::String],
+    &[HitKind::Source],
+];
+/// Pages that a phase may need to go down its index and read what it finds: with less room it isn't begun.
+pub(crate) const PHASE: usize = 9;
 
 trait Texted: Entry {
     fn text(&self) -> &str;
@@ -123,6 +138,7 @@ impl Texted for NameEntry {
             version: self.version.clone(),
             default: self.default,
             address: self.address,
+            not_published: None,
         }
     }
 }
@@ -140,6 +156,26 @@ impl Texted for StringEntry {
             version: None,
             default: false,
             address: Some(self.address),
+            not_published: None,
+        }
+    }
+}
+
+impl Texted for SourceEntry {
+    fn text(&self) -> &str {
+        self.path.text()
+    }
+
+    fn hit(&self) -> Hit {
+        let is_published = matches!(self.level, SourceLevel::Md5Verified | SourceLevel::PathMatched);
+        Hit {
+            kind: HitKind::Source,
+            name: self.path.clone(),
+            demangled: false,
+            version: None,
+            default: false,
+            address: None,
+            not_published: (!is_published).then_some(self.level),
         }
     }
 }
@@ -159,11 +195,21 @@ impl Query<'_> {
 }
 
 impl<S: Store> Request<S> {
-    /// Looks for a text in the names and strings of an edition.
+    /// Looks for a text in the names, strings and source paths of an edition.
     ///
     /// # Errors
     /// [`Error::QueryTooShort`] for a part of under three bytes, [`Error::BadCursor`], an archive that can't be read.
     pub async fn search(&mut self, edition: &Edition, query: &Query<'_>) -> Result<Answer<Hits>> {
+        self.search_leaving(edition, query, 0).await
+    }
+
+    /// A search that leaves room for so many pages more.
+    pub(crate) async fn search_leaving(
+        &mut self,
+        edition: &Edition,
+        query: &Query<'_>,
+        leave: usize,
+    ) -> Result<Answer<Hits>> {
         if query.text.is_empty() || (query.matching == Match::Substring && query.text.len() < limits::TRIGRAM)
         {
             return Err(Error::QueryTooShort { given: query.text.to_owned() });
@@ -175,25 +221,27 @@ impl<S: Store> Request<S> {
             None => [0, START, 0],
         };
         let mut found = Hits { hits: Vec::new(), scanned: 0 };
-        let names = [HitKind::Function, HitKind::Data, HitKind::Tls, HitKind::Import]
-            .into_iter()
-            .any(|kind| query.wants(kind));
-        let mut next = None;
-        if at[0] == 0 {
-            if names {
-                next = self.scan::<NameEntry>(edition, index::NAME, query, at, &mut found).await?;
+        let (mut next, mut begun) = (None, false);
+        for (phase, kinds) in (0..).zip(PHASES) {
+            if phase < at[0] || !kinds.iter().any(|kind| query.wants(*kind)) {
+                continue;
             }
-            if next.is_none() {
-                at = [1, START, 0];
+            if phase > at[0] {
+                at = [phase, START, 0];
             }
-        }
-        if next.is_none() && query.wants(HitKind::String) {
-            // A phase is begun only with room to go down its index and read what it finds.
-            next = if names && at[1] == START && !self.has_room(9, limits::INDEX_PAGE) {
-                Some(at)
-            } else {
-                self.scan::<StringEntry>(edition, index::STRING, query, at, &mut found).await?
+            if begun && !self.has_room(PHASE + leave, limits::INDEX_PAGE) {
+                next = Some(at);
+                break;
+            }
+            begun = true;
+            next = match phase {
+                0 => self.scan::<NameEntry>(edition, index::NAME, query, at, leave, &mut found).await?,
+                1 => self.scan::<StringEntry>(edition, index::STRING, query, at, leave, &mut found).await?,
+                _ => self.scan::<SourceEntry>(edition, index::SOURCE, query, at, leave, &mut found).await?,
             };
+            if next.is_some() {
+                break;
+            }
         }
         let next_cursor = next.map(|at| cursor::write(name, &question, at));
         Ok(Answer { source: edition.source().clone(), value: found, next_cursor })
@@ -257,6 +305,7 @@ impl<S: Store> Request<S> {
         index: &str,
         query: &Query<'_>,
         at: At,
+        leave: usize,
         found: &mut Hits,
     ) -> Result<Option<At>> {
         let [phase, from, mut skip] = at;
@@ -311,7 +360,7 @@ impl<S: Store> Request<S> {
             skip = 0;
             let Some(next) = candidates.next(number + 1) else { return Ok(None) };
             // Two: what is past the last leaf has to be read to know that it isn't one.
-            if !self.has_room(2, limits::INDEX_PAGE) {
+            if !self.has_room(2 + leave, limits::INDEX_PAGE) {
                 return Ok(Some([phase, next, 0]));
             }
             leaf = self.leaf::<R>(edition, index, next).await?;

@@ -19,6 +19,8 @@ pub(crate) mod index {
     pub(crate) const DIGEST: &str = "digest";
     pub(crate) const IMPORT: &str = "import";
     pub(crate) const NAME: &str = "name";
+    pub(crate) const SOURCE: &str = "source";
+    pub(crate) const SOURCE_FUNCTION: &str = "source_function";
     pub(crate) const STRING: &str = "string";
 }
 

@@ -3,11 +3,16 @@
 use std::sync::Arc;
 
 use elfscope_schema::{
-    Address, Edge, FunctionEntry, FunctionKey, FunctionPage, Head, Name, Place, Row, Sha256Digest, limits,
+    Address, Edge, Frame, FunctionEntry, FunctionKey, FunctionPage, Head, Row, Run, limits,
 };
 use serde::Serialize;
 
 use crate::{Answer, Edition, Error, Request, Result, Store, functions::key_of};
+
+mod places;
+
+use places::{Known, PageNumbers};
+pub use places::{LeftOut, StackLevel, WindowFile};
 
 /// Most rows of one window.
 pub const MOST_ROWS: u32 = 500;
@@ -32,8 +37,14 @@ pub struct Window {
     pub head: Head,
     /// The number of the first row here.
     pub rows_from: u32,
-    /// The rows, in runs of one claim about their source.
-    pub runs: Vec<WindowRun>,
+    /// The rows, in runs of one claim about their source. Places name files and frames by their numbers here.
+    pub runs: Vec<Run>,
+    /// The source files that these rows cite, in the order in which they do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<WindowFile>,
+    /// The frames that these rows stand in; a parent stands before its children.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub frames: Vec<Frame>,
     /// The edges that leave from these rows.
     pub edges: Vec<Edge>,
     /// The number of the row that was asked for by address.
@@ -41,65 +52,6 @@ pub struct Window {
     pub focus: Option<u32>,
     /// The number of the row after these; none at the body's end.
     pub next_row: Option<u32>,
-}
-
-/// Consecutive rows with one claim about their source, or none.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct WindowRun {
-    /// The line they come from.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub at: Option<SourceAt>,
-    /// The rows.
-    pub rows: Vec<Row>,
-}
-
-/// Where code stands in the source.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SourceAt {
-    /// The file's path.
-    pub file: Name,
-    /// The innermost function.
-    pub function: Option<Name>,
-    /// Where each function was inlined into, the innermost first; empty where nothing was.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub inlined_into: Vec<Caller>,
-    /// The line, from 1; none for code that the compiler made.
-    pub line: Option<u32>,
-    /// SHA-256 of the source, where it is published.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sha256: Option<Sha256Digest>,
-}
-
-/// A function that another was inlined into, and where.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Caller {
-    /// The file of the call.
-    pub file: Option<Name>,
-    /// The function.
-    pub function: Option<Name>,
-    /// The line of the call.
-    pub line: Option<u32>,
-}
-
-impl SourceAt {
-    /// What a place of a page means; none where it names no file of it.
-    fn of(page: &FunctionPage, place: &Place) -> Option<Self> {
-        let stack = page.stack(place);
-        let (first, callers) = stack.split_first()?;
-        let file = first.file?;
-        let callers = callers.iter().map(|level| Caller {
-            file: level.file.map(|file| file.path.clone()),
-            function: level.function.cloned(),
-            line: level.line,
-        });
-        Some(Self {
-            file: file.path.clone(),
-            function: first.function.cloned(),
-            inlined_into: callers.collect(),
-            line: first.line,
-            sha256: file.sha256,
-        })
-    }
 }
 
 impl Window {
@@ -142,6 +94,8 @@ impl<S: Store> Request<S> {
             key,
             rows_from: 0,
             runs: Vec::new(),
+            files: Vec::new(),
+            frames: Vec::new(),
             edges: Vec::new(),
             focus: None,
             next_row: None,
@@ -181,8 +135,9 @@ impl<S: Store> Request<S> {
             start = start.max(page.rows_from);
         }
         window.rows_from = start;
+        let mut known = Known::default();
         loop {
-            window.take(&page, start + count);
+            window.take(edition, &mut known, &page, start + count).ok_or_else(|| damaged(edition))?;
             let end = start + window.len();
             window.next_row = (end < total).then_some(end);
             let next = page.page + 1;
@@ -261,8 +216,10 @@ impl<S: Store> Request<S> {
 }
 
 impl Window {
-    /// Adds a page's rows up to the row `end`, and the edges that leave from them.
-    fn take(&mut self, page: &FunctionPage, end: u32) {
+    /// Adds a page's rows up to the row `end`, the edges that leave from them and the places they stand at. None where a
+    /// place names what the page lacks.
+    fn take(&mut self, edition: &Edition, known: &mut Known, page: &FunctionPage, end: u32) -> Option<()> {
+        let mut numbers = PageNumbers::new(page);
         let have = self.rows_from + self.len();
         let mut number = page.rows_from;
         for run in &page.runs {
@@ -272,13 +229,17 @@ impl Window {
             let until = until.min(run.rows.len());
             let Some(rows) = run.rows.get(from..until).filter(|rows| !rows.is_empty()) else { continue };
             let (start, last) = (rows[0].offset, rows[rows.len() - 1].offset);
-            let at = run.at.as_ref().and_then(|place| SourceAt::of(page, place));
+            let at = match &run.at {
+                Some(place) => Some(numbers.place(self, edition, known, place)?),
+                None => None,
+            };
             match self.runs.last_mut() {
                 Some(before) if before.at == at => before.rows.extend_from_slice(rows),
-                _ => self.runs.push(WindowRun { at, rows: rows.to_vec() }),
+                _ => self.runs.push(Run { at, rows: rows.to_vec() }),
             }
             self.edges.extend(page.edges.iter().filter(|edge| (start..=last).contains(&edge.row)).cloned());
         }
+        Some(())
     }
 }
 
@@ -309,7 +270,7 @@ fn outside(what: &'static str, given: &str, allowed: &str) -> Error {
 fn damaged(edition: &Edition) -> Error {
     Error::Damaged {
         path: format!("{}/{PACK}", edition.folder()),
-        expected: "the pages of the body that the look-up names",
+        expected: "the pages of the body that the look-up names, with the files and frames that their places name",
         source: None,
     }
 }

@@ -5,7 +5,7 @@ use elfscope_core::{
     listing::{Kind, Line},
     spell,
 };
-use elfscope_schema::Meta;
+use elfscope_schema::{Found, Meta};
 
 use crate::{
     commands::Context,
@@ -55,6 +55,7 @@ pub(super) fn show(context: &mut Context, edition: &Edition, build: &str) -> Res
     if !compilers.is_empty() {
         say(out, "made by", Line::of(Kind::Plain, more(&compilers, meta.compilers.len())))?;
     }
+    evidence(out, &meta)?;
     out.plain("")?;
     counts(out, &meta, edition.told.named)?;
     out.plain("")?;
@@ -71,10 +72,67 @@ pub(super) fn show(context: &mut Context, edition: &Edition, build: &str) -> Res
         say(out, "", Line::of(Kind::Note, format!("{} more", count(left, "note", "notes"))))?;
     }
     out.plain("")?;
-    for (what, args) in [("a function", ["show", build, "NAME"]), ("find one", ["search", build, "TEXT"])] {
+    let mut next = vec![("a function", vec!["show", build, "NAME"])];
+    if edition.told.sources > 0 {
+        next.push(("with its source", vec!["show", build, "NAME", "--source"]));
+    }
+    next.push(("find one", vec!["search", build, "TEXT"]));
+    for (what, args) in next {
         out.note(format!("{what}: {}", context.location.command(&args)))?;
     }
     Ok(())
+}
+
+/// The debug files and source trees that were used.
+fn evidence(out: &mut Out, meta: &Meta) -> Result<(), Failure> {
+    for debug in meta.debug.iter().take(SHOWN) {
+        let mut line = Line::of(Kind::Plain, escape::name(debug.file.name.text()));
+        line.push(Kind::Note, format!("  ({}", found(debug.found)));
+        if let Some(package) = &debug.package {
+            line.push(
+                Kind::Note,
+                format!(", in {} {}", escape::text(&package.name), escape::text(&package.version)),
+            );
+        }
+        say(out, "debug", line.and(Kind::Note, ")"))?;
+    }
+    rest(out, meta.debug.len(), "debug file", "debug files")?;
+    for tree in meta.sources.iter().take(SHOWN) {
+        let mut line = match &tree.package {
+            Some(package) => Line::of(
+                Kind::Plain,
+                format!("{} {}", escape::text(&package.name), escape::text(&package.version)),
+            ),
+            None => Line::of(Kind::Plain, "a tree that names no package"),
+        };
+        let about = match (tree.package_verified, &tree.package) {
+            (true, _) => "the package that the binary was built from: package-verified",
+            (false, Some(_)) => "not known to be the package that the binary was built from",
+            (false, None) => "path-matched at best",
+        };
+        line.push(Kind::Note, format!("  ({}; {about})", count(tree.files, "file", "files")));
+        say(out, "sources", line)?;
+    }
+    rest(out, meta.sources.len(), "source tree", "source trees")
+}
+
+fn rest(out: &mut Out, total: usize, one: &str, many: &str) -> Result<(), Failure> {
+    match total.saturating_sub(SHOWN) {
+        0 => Ok(()),
+        left => say(out, "", Line::of(Kind::Note, format!("and {} more", count(left as u64, one, many)))),
+    }
+}
+
+fn found(found: Found) -> &'static str {
+    match found {
+        Found::Given => "given, with the same build id",
+        Found::Embedded => "in the binary itself",
+        Found::Debuglink => "by .gnu_debuglink",
+        Found::BuildIdPath => "by its build id, in a folder of debug files",
+        Found::DwzAlternate => "by .gnu_debugaltlink",
+        Found::Dwp => "a package of split DWARF",
+        Found::Minidebuginfo => "in .gnu_debugdata",
+    }
 }
 
 fn counts(out: &mut Out, meta: &Meta, named: u64) -> Result<(), Failure> {
@@ -98,6 +156,17 @@ fn counts(out: &mut Out, meta: &Meta, named: u64) -> Result<(), Failure> {
         ),
     );
     say(out, "rows", rows)?;
+    let cited: u64 = counts.sources.values().sum();
+    let sources: Vec<String> = counts
+        .sources
+        .iter()
+        .map(|(level, sources)| format!("{} {}", grouped(*sources), escape::name(level)))
+        .collect();
+    if cited > 0 {
+        let line = Line::of(Kind::Plain, count(cited, "source file", "source files"))
+            .and(Kind::Note, format!("  ({})", sources.join(", ")));
+        say(out, "cites", line)?;
+    }
     let edges: Vec<String> =
         counts.edges.iter().map(|(class, edges)| format!("{} {class}", grouped(*edges))).collect();
     say(out, "edges", Line::of(Kind::Plain, edges.join(", ")))?;

@@ -102,8 +102,11 @@ fn entry<E>(
     entries: &mut Entries,
     visit: &mut dyn FnMut(&mut Member<'_, '_>) -> Result<(), E>,
 ) -> Result<(), Stop<E>> {
-    let bad_size = || Refusal(format!("the size of `{}` in it is no number", shown(&header.path_bytes())));
-    let claimed = header.entry_size().or_else(|_| Err(bad_size()))?;
+    let Ok(claimed) = header.entry_size() else {
+        return Err(
+            Refusal(format!("the size of `{}` in it is no number", shown(&header.path_bytes()))).into()
+        );
+    };
     let kind = header.entry_type();
     match kind {
         EntryType::GNULongName => {

@@ -2,19 +2,19 @@
 
 use elfscope_schema::{BodyKind, FunctionName, Origin};
 
-use super::{Kind, Line, notes, title};
+use super::{Kind, Line, Options, notes, title};
 use crate::{Edition, Window, escape, versioned};
 
 /// Most names that are shown beside the first.
 const NAMES: usize = 6;
 
-pub(super) fn lines(edition: &Edition, window: &Window) -> Vec<Line> {
+pub(super) fn lines(edition: &Edition, window: &Window, options: Options) -> Vec<Line> {
     let head = &window.head;
     let mut first = Line::of(Kind::Title, title(window));
     first.push(Kind::Note, format!("  in {}", escape::name(edition.source().name.text())));
     let mut lines = vec![first];
     let mut say = |label: &str, line: Line| {
-        let mut all = Line::of(Kind::Label, format!("  {label:<9}"));
+        let mut all = Line::of(Kind::Label, format!("  {label:<10}"));
         all.spans.extend(line.spans);
         lines.push(all);
     };
@@ -44,6 +44,10 @@ pub(super) fn lines(edition: &Edition, window: &Window) -> Vec<Line> {
     say("names", names);
     if let Some(signature) = &head.signature {
         say("signature", Line::of(Kind::Plain, escape::name(signature)));
+    }
+    if let Some(declared) = &head.declared {
+        let place = format!("{}:{}", escape::path(declared.file.text()), declared.line);
+        say("declared", Line::of(Kind::Source, place));
     }
     if let Some(target) = &head.leads {
         let mut leads = Line::default();
@@ -84,10 +88,11 @@ pub(super) fn lines(edition: &Edition, window: &Window) -> Vec<Line> {
         say("digests", line);
     }
     if head.rows_total > 0 {
-        let last = window.rows_from + window.len().saturating_sub(1);
-        let text = match (window.rows_from, window.next_row) {
-            (0, None) => format!("all {}", head.rows_total),
-            (from, _) => format!("{from} to {last} of {}", head.rows_total),
+        let shown = window.len().max(options.rows.unwrap_or(0));
+        let end = window.rows_from.saturating_add(shown).min(head.rows_total);
+        let text = match window.rows_from {
+            0 if end == head.rows_total => format!("all {end}"),
+            from => format!("{from} to {} of {}", end.saturating_sub(1), head.rows_total),
         };
         say(
             "rows",

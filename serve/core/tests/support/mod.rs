@@ -4,6 +4,7 @@
 
 pub mod counting;
 pub mod small;
+pub mod sourced;
 
 use std::{collections::BTreeMap, io};
 
@@ -75,6 +76,12 @@ pub struct Writer {
     pub functions: Pack,
     pub callers: Pack,
     pub data: Pack,
+    pub sources: Pack,
+    /// What `src/` gets.
+    pub blobs: Vec<Vec<u8>>,
+    /// The trees whose files count as package-verified.
+    pub package_verified: Vec<u32>,
+    pub rows_with_line: u64,
     lookup: Pack,
     indices: BTreeMap<String, IndexRoot>,
     /// Largest leaf, so that a few records make several.
@@ -89,6 +96,10 @@ impl Writer {
             functions: Pack::default(),
             callers: Pack::default(),
             data: Pack::default(),
+            sources: Pack::default(),
+            blobs: Vec::new(),
+            package_verified: Vec::new(),
+            rows_with_line: 0,
             lookup: Pack::default(),
             indices: BTreeMap::new(),
             page: limits::INDEX_PAGE,
@@ -216,6 +227,11 @@ impl Writer {
         self.functions.store(store, &folder, "fn.jsonl.gz");
         self.callers.store(store, &folder, "callers.jsonl.gz");
         self.data.store(store, &folder, "data.jsonl.gz");
+        self.sources.store(store, &folder, "sources.jsonl.gz");
+        let sources = self.blobs.len() as u64;
+        for blob in self.blobs {
+            store.0.insert(format!("src/{}", Sha256Digest::of(&blob)), blob);
+        }
         let digest = Sha256Digest::of(self.name.as_bytes());
         let told = CurrentEdition {
             also: Vec::new(),
@@ -225,18 +241,18 @@ impl Writer {
             edition,
             file: digest,
             functions: 1,
-            has_dwarf: false,
+            has_dwarf: self.rows_with_line > 0,
             inputs: digest,
             machine: "x86-64".to_owned(),
             name: Name::from(self.name),
             named: 1,
             package: None,
-            package_verified: Vec::new(),
+            package_verified: self.package_verified,
             provenance: format!("{}: made by a test", self.name),
             rows: 1,
-            rows_with_line: 0,
+            rows_with_line: self.rows_with_line,
             soname: None,
-            sources: 0,
+            sources,
         };
         let mut current = Current {
             build_id: self.build_id.clone(),

@@ -1,0 +1,143 @@
+//! The source files that an edition cites: judged, published, told.
+
+use elfscope_schema::{Address, CitedFile, Name, SourceFile, SourceLevel, SourceTree};
+use rayon::prelude::*;
+
+use crate::{
+    archive::{ArchiveError, Stage},
+    diagnostics::Diagnostics,
+    dwarf::{CitedPath, Dwarf},
+    source::{Cited, Judged, Trees},
+    write::{LazyPack, lookup::Citations, sources},
+};
+
+/// What is known of the cited files before a body is told.
+#[derive(Default)]
+pub(super) struct Sources {
+    /// For each of [`Dwarf::paths`], what pages of functions say of it.
+    pub(super) cited: Vec<CitedFile>,
+    /// All of them, in the order of their pages.
+    files: Vec<SourceFile>,
+    /// For each of [`Dwarf::paths`], its number among [`Self::files`].
+    place: Vec<u32>,
+}
+
+impl Sources {
+    /// Looks for the cited files in the source trees and publishes those that fit.
+    pub(super) fn publish(
+        dwarf: Option<&Dwarf<'_>>,
+        trees: &Trees,
+        stage: &Stage<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> Result<Self, ArchiveError> {
+        let paths = dwarf.map(Dwarf::paths).unwrap_or_default();
+        let judged: Result<Vec<(SourceFile, Option<String>)>, ArchiveError> =
+            paths.par_iter().map(|path| judge(path, trees, stage)).collect();
+        let judged = judged?;
+        for (file, trouble) in &judged {
+            if let Some(trouble) = trouble {
+                diagnostics.add("source-unusable", file.path.text().as_bytes(), trouble.as_str());
+            }
+        }
+        let files: Vec<SourceFile> = judged.into_iter().map(|(file, _)| file).collect();
+        let cited = files.iter().map(cited).collect();
+        let mut order: Vec<usize> = (0..files.len()).collect();
+        order.sort_by(|a, b| sources::key(&files[*a]).cmp(&sources::key(&files[*b])));
+        let mut place = vec![0; files.len()];
+        for (position, path) in (0u32..).zip(&order) {
+            place[*path] = position;
+        }
+        let files = order.into_iter().map(|path| files[path].clone()).collect();
+        Ok(Self { cited, files, place })
+    }
+
+    /// How many are published.
+    pub(super) fn published(&self) -> u64 {
+        self.files.iter().filter(|file| file.sha256.is_some()).count() as u64
+    }
+
+    /// The level of each, with `package-verified` for those of a tree that is.
+    pub(super) fn levels(&self, trees: &[SourceTree]) -> impl Iterator<Item = String> {
+        self.files.iter().map(|file| {
+            let tree = file.tree.and_then(|tree| trees.get(tree as usize));
+            let is_verified =
+                file.level == SourceLevel::PathMatched && tree.is_some_and(|tree| tree.package_verified);
+            if is_verified { SourceLevel::PACKAGE_VERIFIED.to_owned() } else { file.level.name().to_owned() }
+        })
+    }
+
+    /// All of them, in the order of their pages.
+    pub(super) fn files(&self) -> &[SourceFile] {
+        &self.files
+    }
+
+    /// Writes their pages. `citing` are pairs of a path's number and the start of a body that cites it.
+    pub(super) fn write(
+        &self,
+        citing: &[(u32, Address)],
+        pack: &mut LazyPack<'_>,
+    ) -> Result<Citations, ArchiveError> {
+        let cited = sources::write(&self.files, pack)?;
+        let mut by_file = vec![Vec::new(); self.files.len()];
+        for (path, body) in citing {
+            by_file[self.place[*path as usize] as usize].push(*body);
+        }
+        Ok(Citations { cited, citing: sources::functions(&self.files, by_file) })
+    }
+}
+
+/// Looks for one file and publishes it. What goes wrong with a source costs that source.
+fn judge(
+    path: &CitedPath,
+    trees: &Trees,
+    stage: &Stage<'_>,
+) -> Result<(SourceFile, Option<String>), ArchiveError> {
+    let cited = Cited {
+        path: path.path.clone(),
+        below: path.below,
+        raw: path.raw.clone(),
+        last_line: path.last_line,
+        md5: path.md5,
+        declared: path.declared.iter().map(|(line, name)| (name.clone(), *line)).collect(),
+    };
+    let withheld = |level| {
+        let mut file = crate::source::untold(&cited);
+        file.level = level;
+        file
+    };
+    if path.differs {
+        let trouble =
+            "units of this binary give it different MD5s: no one file is what all of them were compiled from";
+        return Ok((withheld(SourceLevel::Ambiguous), Some(trouble.to_owned())));
+    }
+    let judged = trees.judge(&cited).and_then(|Judged { file, from }| {
+        let Some(from) = from else { return Ok((file, None)) };
+        let read = std::fs::read(&from);
+        read.map(|bytes| (file, Some(bytes)))
+            .map_err(|source| crate::InputError::Unreadable { path: from, source })
+    });
+    match judged {
+        Ok((file, None)) => Ok((file, None)),
+        Ok((file, Some(bytes))) if file.sha256 == Some(stage.source(&bytes)?) => Ok((file, None)),
+        Ok(_) => {
+            let trouble = "the file changed while it was read: it is not published";
+            Ok((withheld(SourceLevel::Missing), Some(trouble.to_owned())))
+        }
+        Err(error) => {
+            let trouble = format!("a file that fits it can't be read, so it is not published ({error})");
+            Ok((withheld(SourceLevel::Missing), Some(trouble)))
+        }
+    }
+}
+
+/// What pages of functions say of a file.
+fn cited(file: &SourceFile) -> CitedFile {
+    let is_published = file.sha256.is_some();
+    CitedFile {
+        level: is_published.then_some(file.level),
+        names: file.names.filter(|_| is_published),
+        path: Name::clone(&file.path),
+        sha256: file.sha256,
+        tree: file.tree,
+    }
+}
