@@ -70,6 +70,8 @@ pub(crate) const SOURCE_FILE: u64 = 64 << 20;
 pub(crate) const SOURCE_PACKAGES: usize = 100;
 /// Most files that fit a path equally well and are compared; more are ambiguous.
 pub(crate) const SOURCE_MATCHES: usize = 1000;
+/// Most different contents of such files that are compared by their MD5.
+pub(crate) const SOURCE_CONTENTS: usize = 32;
 /// Most bytes of the lines around a declaration that are searched for its name.
 pub(crate) const SOURCE_WINDOW: usize = 64 << 10;
 /// Longest name and version of a source package, and longest format.

@@ -8,6 +8,13 @@
 //! directory 0 is the compilation folder and stands as it is. `.` and `..` are folded, where there is something to fold into.
 //! What the debug data said is kept in [`SourceFile::raw`] where that differs.
 //!
+//! # Matching
+//! A source map says where a path is looked for, and nowhere else; of several that apply, the one with the longest FROM does.
+//! Without one it is the file of all trees with the longest end of the path, by whole components: at least two of them, unless
+//! fewer are all of the path or all that stands below the compilation folder. So a `stdio.h` of some tree is no
+//! `/usr/include/stdio.h`. A relative path that a tree has from its root on is longer than the same one inside a folder.
+//! Files of one length and other bytes are told apart by the MD5 alone. Equal files are one: that of the first tree, then path.
+//!
 //! # Publishing
 //! A source's bytes are published verbatim as `src/<sha256>`, shared by all builds that cite them, and only where they were
 //! supplied and fit: see [`SourceLevel`].

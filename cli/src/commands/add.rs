@@ -1,5 +1,7 @@
 //! `add`: binaries into the archive.
 
+mod hints;
+
 use std::{num::NonZeroUsize, path::PathBuf};
 
 use elfscope_core::{
@@ -7,7 +9,7 @@ use elfscope_core::{
     listing::{Kind, Line},
     short,
 };
-use elfscope_ingest::{AddOptions, Added, Outcome, Report, Standing};
+use elfscope_ingest::{AddOptions, Added, Outcome, Report, SourceMap, Standing};
 use serde::Serialize;
 
 use super::Context;
@@ -28,7 +30,8 @@ use crate::{
     after_help = "Adding what is there already does nothing and says so. The same input gives the same bytes.\n\n\
     Examples:\n  elfscope add /lib/x86_64-linux-gnu/libc.so.6\n  elfscope add ./target/release --jobs 2\n  \
     elfscope add libc.so.6 --debug libc.so.6.debug\n  \
-    elfscope add libc6_2.36_amd64.deb --debug libc6-dbg_2.36_amd64.deb"
+    elfscope add libc6_2.36_amd64.deb --debug libc6-dbg_2.36_amd64.deb --source glibc_2.36.dsc\n  \
+    elfscope add ./hello --source . --source-map /build=."
 )]
 pub(crate) struct Add {
     /// ELF files; folders and packages (.deb, .ddeb, .udeb, .tar, .tar.gz, .tar.xz, .tar.zst, .tar.bz2): every ELF file
@@ -41,6 +44,13 @@ pub(crate) struct Add {
     /// Use only the debug data that is given: nothing beside the inputs or in /usr/lib/debug
     #[arg(long)]
     only_given: bool,
+    /// Sources that the binaries were compiled from: a folder, a tarball, a Debian source package (.dsc), or a folder with
+    /// one; only files that fit what the debug data says are published
+    #[arg(long, value_name = "DIR|TARBALL|DSC")]
+    source: Vec<PathBuf>,
+    /// Where a folder of the debug data is in the sources: FROM=TO, TO inside a --source (`.` is its root)
+    #[arg(long, value_name = "FROM=TO", value_parser = source_map)]
+    source_map: Vec<SourceMap>,
     /// Threads to use [default: all cores]; it changes no byte of the result
     #[arg(long, short, value_name = "N")]
     jobs: Option<NonZeroUsize>,
@@ -59,6 +69,11 @@ struct Told<'a> {
     outcome: &'static str,
     rows: u64,
     rows_with_line: u64,
+    sources: u64,
+}
+
+fn source_map(text: &str) -> Result<SourceMap, String> {
+    SourceMap::parse(text).map_err(|error| chain(&error))
 }
 
 impl Add {
@@ -67,6 +82,8 @@ impl Add {
         let options = AddOptions {
             debug: &self.debug,
             only_given: self.only_given,
+            sources: &self.source,
+            source_maps: &self.source_map,
             jobs: self.jobs,
             ..AddOptions::new(&self.inputs)
         };
@@ -128,6 +145,7 @@ fn say(out: &mut Out, report: &Report) -> Result<(), Failure> {
             ))?;
         }
     }
+    out.lines(&hints::lines(&report.added))?;
     if report.skipped_files > 0 {
         out.note(format!("{} left out: not ELF", count(report.skipped_files, "file", "files")))?;
     }
@@ -145,7 +163,7 @@ fn say(out: &mut Out, report: &Report) -> Result<(), Failure> {
 
 /// What was added, one line each.
 pub(crate) fn table(added: &[&Added]) -> Table {
-    let mut table = Table::new(&["", "name", "build id", ">functions", ">rows", ">with source"]);
+    let mut table = Table::new(&["", "name", "build id", ">functions", ">rows", ">with line", ">sources"]);
     for added in added {
         let outcome = match added.outcome {
             Outcome::Added => cell(Kind::String, "added"),
@@ -159,6 +177,7 @@ pub(crate) fn table(added: &[&Added]) -> Table {
             cell(Kind::Plain, grouped(added.functions)),
             cell(Kind::Plain, grouped(added.rows)),
             cell(Kind::Plain, share(added.rows_with_line, added.rows)),
+            cell(Kind::Plain, grouped(added.sources)),
         ]);
     }
     table
@@ -200,5 +219,6 @@ fn told(added: &Added) -> Told<'_> {
         },
         rows: added.rows,
         rows_with_line: added.rows_with_line,
+        sources: added.sources,
     }
 }

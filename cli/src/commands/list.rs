@@ -58,7 +58,7 @@ impl List {
         }
         // A column that says nothing is left out.
         let packages = builds.iter().any(|build| build.package.is_some());
-        let head = ["name", "build id", "machine", ">functions", ">rows", ">with source", "package"];
+        let head = ["name", "build id", "machine", ">functions", ">rows", ">with line", "package"];
         let mut table = Table::new(&head[..head.len() - usize::from(!packages)]);
         for build in &builds {
             let mut row = vec![

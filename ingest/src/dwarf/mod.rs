@@ -293,13 +293,19 @@ fn first<'a>(
     first
 }
 
-/// Which units' line programs are read: all of them, unless together they would read the section again and again.
+/// Which units' line programs are read: those of units that have code, unless together they would read the section again and
+/// again. Partial units name the table of the unit that they were cut out of, for its files only.
 fn lines_allowed(files: &Files<'_>, ids: &[UnitId], diagnostics: &mut Diagnostics) -> Vec<bool> {
     use gimli::Section as _;
     let section = files.main().dwarf.debug_line.reader().slice().len();
     let mut left = section as u64 * limits::DEBUG_SHARES;
     let allowed = ids.iter().map(|id| {
-        let program = files.unit(*id).and_then(|(_, unit)| unit.line_program.as_ref());
+        let unit = files.unit(*id).map(|(_, unit)| unit);
+        let root = unit.and_then(|unit| unit.entry(unit.header.root_offset()).ok());
+        if root.is_none_or(|root| root.tag() == dw::DW_TAG_partial_unit) {
+            return false;
+        }
+        let program = unit.and_then(|unit| unit.line_program.as_ref());
         let length = program.map_or(0, |program| program.header().unit_length() as u64);
         let fits = length <= left;
         left = left.saturating_sub(length);

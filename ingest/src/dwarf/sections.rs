@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use flate2::{Decompress, FlushDecompress, Status};
 use gimli::{DwarfSections, RunTimeEndian, SectionId};
-use object::elf::{ELFCOMPRESS_ZLIB, ELFCOMPRESS_ZSTD, SHF_COMPRESSED, SHT_NOBITS};
+use object::elf::{
+    ELFCOMPRESS_ZLIB, ELFCOMPRESS_ZSTD, SHF_COMPRESSED, SHT_NOBITS, SHT_REL, SHT_RELA, SectionType,
+};
 
 use super::Slice;
 use crate::{
@@ -31,7 +33,12 @@ impl<'data> Sections<'data> {
         let old = |name: &str| named(&format!(".z{}", name.strip_prefix('.').unwrap_or(name)));
         let info = SectionId::DebugInfo.name();
         named(info).or_else(|| old(info)).filter(|section| !section.data.is_empty())?;
-        if elf.is_relocatable() {
+        // What dwz shares among files is of type ET_REL too, but nothing is left to be filled in it.
+        let is_filled = |section: &Section<'_>| {
+            let of = elf.sections.get(section.info as usize).map_or(&b""[..], |of| of.name);
+            matches!(SectionType(section.sh_type), SHT_REL | SHT_RELA) && of.starts_with(b".debug_")
+        };
+        if elf.is_relocatable() && elf.sections.iter().any(is_filled) {
             let message = "the debug data of a relocatable file is filled by relocations, which this version does not \
                            apply: there are no lines";
             diagnostics.add("debug-relocatable", info.as_bytes(), message);

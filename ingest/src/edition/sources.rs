@@ -111,10 +111,8 @@ fn judge(
         return Ok((withheld(SourceLevel::Ambiguous), Some(trouble.to_owned())));
     }
     let judged = trees.judge(&cited).and_then(|Judged { file, from }| {
-        let Some(from) = from else { return Ok((file, None)) };
-        let read = std::fs::read(&from);
-        read.map(|bytes| (file, Some(bytes)))
-            .map_err(|source| crate::InputError::Unreadable { path: from, source })
+        let bytes = from.map(|from| trees.read(from)).transpose()?;
+        Ok((file, bytes))
     });
     match judged {
         Ok((file, None)) => Ok((file, None)),

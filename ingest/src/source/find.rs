@@ -5,11 +5,10 @@ use std::cmp::Ordering;
 use rayon::prelude::*;
 
 use super::{path::reversed, tree::Tree, walk::TreeFile};
-use crate::limits;
 
 /// A file of a tree, by numbers. Ordered by tree, then path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct At {
+pub(crate) struct At {
     /// The tree.
     pub(super) tree: u32,
     /// The file in it.
@@ -34,7 +33,7 @@ impl Index {
     pub(super) fn of(trees: &[Tree]) -> Self {
         let mut all: Vec<At> = Vec::with_capacity(trees.iter().map(|tree| tree.files.len()).sum());
         for (tree, files) in (0u32..).zip(trees) {
-            let small = (0u32..).zip(&files.files).filter(|(_, file)| is_source(file));
+            let small = (0u32..).zip(&files.files).filter(|(_, file)| file.is_source());
             all.extend(small.map(|(file, _)| At { tree, file }));
         }
         all.par_sort_unstable_by(|a, b| {
@@ -67,12 +66,8 @@ impl Index {
 /// The files of all trees with exactly this path.
 pub(super) fn exact(trees: &[Tree], path: &[u8]) -> Vec<At> {
     let found = (0u32..).zip(trees).filter_map(|(tree, files)| {
-        let file = files.find(path).filter(|file| is_source(&files.files[*file]))?;
+        let file = files.find(path).filter(|file| files.files[*file].is_source())?;
         Some(At { tree, file: u32::try_from(file).ok()? })
     });
     found.collect()
-}
-
-fn is_source(file: &TreeFile) -> bool {
-    file.size <= limits::SOURCE_FILE
 }

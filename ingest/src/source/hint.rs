@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use elfscope_schema::{Name, Package, SourceFile, SourceLevel};
+use elfscope_schema::{Name, Package, SourceFile, SourceLevel, SourceTree};
 
 use super::{built_from, changelog};
 
@@ -36,6 +36,8 @@ pub enum Origin {
     Go(String),
     /// The package that was built in the folder: `<name>-<version>`.
     Package(String),
+    /// The build itself: the sources of the package are there, and these are not among them.
+    Generated,
     /// Nothing that the path tells.
     Folder,
 }
@@ -44,8 +46,9 @@ pub enum Origin {
 const HINTS: usize = 6;
 
 /// What to give for the sources that are missing or don't fit, most files first. `package` is the one that the binary came
-/// in.
-pub(crate) fn hints(files: &[SourceFile], package: Option<&Package>) -> Vec<Hint> {
+/// in, `trees` what was searched.
+pub(crate) fn hints(files: &[SourceFile], package: Option<&Package>, trees: &[SourceTree]) -> Vec<Hint> {
+    let has_package = trees.iter().any(|tree| tree.package_verified);
     let mut groups: BTreeMap<(Origin, String), Group<'_>> = BTreeMap::new();
     for file in files {
         let counts = match file.level {
@@ -59,7 +62,11 @@ pub(crate) fn hints(files: &[SourceFile], package: Option<&Package>) -> Vec<Hint
         if path.ends_with('>') {
             continue;
         }
-        let key = origin(path);
+        let mut key = origin(path);
+        let of_package = matches!(key.0, Origin::Package(_)) || key.1 == ".";
+        if has_package && of_package && file.level == SourceLevel::Missing {
+            key.0 = Origin::Generated;
+        }
         let group = groups.entry(key).or_insert_with(|| Group::new(path, &file.path));
         group.missing += counts.0;
         group.mismatched += counts.1;
@@ -96,6 +103,7 @@ impl<'a> Group<'a> {
                 fetch = command;
                 flags(unpacked.as_deref().unwrap_or(built), Some(&folder))
             }
+            Origin::Generated => flags("BUILD_FOLDER", Some(folder.as_str()).filter(|folder| *folder != ".")),
             Origin::Folder if folder == "." => {
                 let (command, unpacked) = debian(package).unzip();
                 fetch = command;
@@ -219,7 +227,7 @@ mod tests {
     /// One path is missing: its hint is for `folder`, and shown as a command line.
     #[track_caller]
     fn check(path: &str, package: Option<&Package>, folder: &str, expected: &str) {
-        let hints = hints(&[file(path, SourceLevel::Missing)], package);
+        let hints = hints(&[file(path, SourceLevel::Missing)], package, &[]);
         let [hint] = &hints[..] else { panic!("{hints:?}") };
         let fetch = hint.fetch.as_ref().map(|fetch| fetch.join(" ") + "; ").unwrap_or_default();
         assert_eq!((hint.folder.as_str(), fetch + &hint.flags.join(" ")), (folder, expected.to_owned()));
@@ -276,6 +284,22 @@ mod tests {
     }
 
     #[test]
+    fn what_the_sources_of_the_package_do_not_have_is_not_looked_for_there() {
+        let tree = SourceTree {
+            digest: Sha256Digest::of(b""),
+            files: 1,
+            package: glibc().source,
+            package_verified: true,
+        };
+        let files = [file("intl/plural.c", SourceLevel::Missing), file("a/b.c", SourceLevel::Mismatched)];
+        let hints = hints(&files, Some(&glibc()), &[tree]);
+        let told: Vec<(&Origin, String, bool)> =
+            hints.iter().map(|hint| (&hint.of, hint.flags.join(" "), hint.fetch.is_some())).collect();
+        let generated = (&Origin::Generated, "--source BUILD_FOLDER".to_owned(), false);
+        assert_eq!(told, [generated, (&Origin::Folder, "--source glibc-2.36".to_owned(), true)]);
+    }
+
+    #[test]
     fn most_files_come_first_and_folders_are_as_deep_as_they_share() {
         let mut files = vec![
             file("/home/me/project/src/a.c", SourceLevel::Missing),
@@ -286,7 +310,7 @@ mod tests {
             file("<built-in>", SourceLevel::Missing),
         ];
         files.extend((0..20).map(|n| file(&format!("/opt/{n}/x/y.c"), SourceLevel::Missing)));
-        let hints = hints(&files, None);
+        let hints = hints(&files, None, &[]);
         assert_eq!(hints.len(), HINTS);
         let first = &hints[0];
         assert_eq!((first.missing, first.mismatched, first.folder.as_str()), (2, 1, "/home/me/project"));

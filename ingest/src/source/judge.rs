@@ -1,7 +1,5 @@
 //! Whether a file that debug data cites is among the sources, and how far that is verified.
 
-use std::path::PathBuf;
-
 use elfscope_schema::{Lines, Name, Sha256Digest, SourceFile, SourceLevel};
 use md5::{Digest as _, Md5};
 
@@ -35,8 +33,8 @@ pub(crate) struct Cited {
 pub(crate) struct Judged {
     /// What the edition tells of it.
     pub(crate) file: SourceFile,
-    /// The file whose bytes are published under its digest: whoever copies it checks the digest.
-    pub(crate) from: Option<PathBuf>,
+    /// The file whose bytes are published, for [`Trees::read`].
+    pub(crate) from: Option<At>,
 }
 
 impl Trees {
@@ -61,8 +59,7 @@ impl Trees {
             let Some(md5) = cited.md5 else { return Ok(judged) };
             let mut having = Vec::new();
             for (sha256, at) in contents {
-                let (tree, file) = at.of(&self.trees);
-                let bytes = tree.read(file)?;
+                let bytes = self.read(at)?;
                 if <[u8; 16]>::from(Md5::digest(&bytes)) == md5 {
                     having.push((sha256, at));
                     read = Some(bytes);
@@ -73,14 +70,17 @@ impl Trees {
         if let [(sha256, at)] = contents[..] {
             let bytes = match read {
                 Some(bytes) => bytes,
-                None => {
-                    let (tree, file) = at.of(&self.trees);
-                    tree.read(file)?
-                }
+                None => self.read(at)?,
             };
             self.compare(cited, (sha256, at), &bytes, &mut judged);
         }
         Ok(judged)
+    }
+
+    /// The bytes of a file, which are those of its digest: a file that was changed since is refused.
+    pub(crate) fn read(&self, at: At) -> Result<Vec<u8>, InputError> {
+        let (tree, file) = at.of(&self.trees);
+        tree.read(file)
     }
 
     /// Compares a cited file with the one that has its path.
@@ -98,8 +98,7 @@ impl Trees {
             judged.file.lines = Some(lines);
             judged.file.sha256 = Some(sha256);
             judged.file.tree = Some(at.tree);
-            let (tree, file) = at.of(&self.trees);
-            judged.from = Some(tree.place(file));
+            judged.from = Some(at);
         }
     }
 
@@ -122,7 +121,11 @@ impl Trees {
             found.iter().map(|at| (at.of(&self.trees).1.sha256, *at)).collect();
         contents.sort_unstable();
         contents.dedup_by_key(|(sha256, _)| *sha256);
-        if contents.is_empty() { Matches::None } else { Matches::Some(contents) }
+        match contents.len() {
+            0 => Matches::None,
+            1..=limits::SOURCE_CONTENTS => Matches::Some(contents),
+            _ => Matches::TooMany,
+        }
     }
 
     /// The files with the longest end of a path, where that says enough. A relative path that a tree has from its root on is

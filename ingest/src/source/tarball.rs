@@ -1,10 +1,10 @@
-//! A tarball as a source tree. Nothing is written under a member's name: each file gets a number instead, and its digest on
-//! the way.
+//! A tarball as a source tree. Nothing is written under a member's name: the bytes of all go into one file, and each is
+//! hashed on the way.
 
 use std::{
     fs::File,
-    io::{ErrorKind, Read as _, Write as _},
-    path::{Path, PathBuf},
+    io::{BufWriter, ErrorKind, Read as _, Write as _},
+    path::Path,
 };
 
 use elfscope_schema::Sha256Digest;
@@ -18,15 +18,19 @@ use super::{
 use crate::{
     InputError,
     elf::shown,
-    input::package::{self, Kind, Limits, Member},
+    input::package::{self, CopyError, Kind, Limits, Member},
     limits,
 };
 
-/// Reads a tarball; its files are kept in `folder`.
+/// Reads a tarball; the bytes of its files are kept in `folder`.
 pub(super) fn open(path: &Path, folder: &Path) -> Result<Tree, InputError> {
     let most = Limits { unpacked: limits::SOURCE_TOTAL, ..Limits::default() };
+    let place = folder.join("files");
+    let unwritable = |source| SourceError::Unwritable { path: place.clone(), source };
+    let kept = File::create_new(&place).map_err(unwritable)?;
+    let mut kept =
+        Kept { file: BufWriter::with_capacity(walk::BUFFER, kept), size: 0, buffer: vec![0; walk::BUFFER] };
     let mut files: Vec<TreeFile> = Vec::new();
-    let mut buffer = vec![0; walk::BUFFER];
     let facts = package::read(path, &most, &mut |member: &mut Member<'_, '_>| {
         if files.len() == limits::SOURCE_FILES {
             return Err(too_large(path, "files", limits::SOURCE_FILES as u64));
@@ -36,58 +40,58 @@ pub(super) fn open(path: &Path, folder: &Path) -> Result<Tree, InputError> {
             return Err(too_large(path, "levels of folders", limits::FOLDER_DEPTH as u64));
         }
         if !parts().any(walk::is_left_out) {
-            files.push(keep(path, member, folder, files.len(), &mut buffer)?);
+            files.push(kept.keep(member).map_err(|error| match error {
+                CopyError::Read(source) => package::unreadable(path, source),
+                CopyError::Write(source) => unwritable(source).into(),
+            })?);
         }
         Ok(())
     })?;
+    kept.file.flush().map_err(unwritable)?;
     // Less than all of it would be another tree under a digest of its own.
     if let Some((member, reason)) = facts.entries.first_refused.first() {
         let reason = format!("`{}` in it is refused: {reason}", shown(member));
         return Err(SourceError::BadPackage { path: path.to_owned(), reason }.into());
     }
     // Of two members with one path the last counts, as `tar` unpacks them.
-    files.sort_by(|a, b| (&a.path, b.stored).cmp(&(&b.path, a.stored)));
-    files.dedup_by(|later, first| later.path == first.path);
+    files.reverse();
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    files.dedup_by(|earlier, last| earlier.path == last.path);
     if package::recognise(path)? == Some(Kind::Tar) {
         strip(&mut files);
     }
-    Tree::new(path, folder.to_owned(), files)
+    Tree::new(path, place, files)
 }
 
-/// Where the file with this number is kept.
-pub(super) fn place(folder: &Path, stored: usize) -> PathBuf {
-    folder.join(format!("{stored:06}"))
+/// The bytes of all files, one after the other: a file of its own for each of 20,000 takes longer than to unpack them.
+struct Kept {
+    file: BufWriter<File>,
+    size: u64,
+    buffer: Vec<u8>,
 }
 
-/// Keeps a member. One that is too large to be a source is only hashed.
-fn keep(
-    path: &Path,
-    member: &mut Member<'_, '_>,
-    folder: &Path,
-    stored: usize,
-    buffer: &mut [u8],
-) -> Result<TreeFile, InputError> {
-    let place = place(folder, stored);
-    let unwritable = |source| SourceError::Unwritable { path: place.clone(), source };
-    let mut file = None;
-    if member.size <= limits::SOURCE_FILE {
-        file = Some(File::create_new(&place).map_err(unwritable)?);
-    }
-    let mut hasher = Sha256::new();
-    loop {
-        let read = match member.read(buffer) {
-            Ok(0) => break,
-            Ok(read) => read,
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(error) => return Err(package::unreadable(path, error)),
-        };
-        hasher.update(&buffer[..read]);
-        if let Some(file) = &mut file {
-            file.write_all(&buffer[..read]).map_err(unwritable)?;
+impl Kept {
+    /// Keeps a member. One that is too large to be a source is only hashed.
+    fn keep(&mut self, member: &mut Member<'_, '_>) -> Result<TreeFile, CopyError> {
+        let stored = self.size;
+        let is_kept = member.size <= limits::SOURCE_FILE;
+        let mut hasher = Sha256::new();
+        loop {
+            let read = match member.read(&mut self.buffer) {
+                Ok(0) => break,
+                Ok(read) => read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(CopyError::Read(error)),
+            };
+            hasher.update(&self.buffer[..read]);
+            if is_kept {
+                self.file.write_all(&self.buffer[..read]).map_err(CopyError::Write)?;
+                self.size += read as u64;
+            }
         }
+        let sha256 = Sha256Digest::from_bytes(hasher.finalize().into());
+        Ok(TreeFile { path: member.path.to_vec(), sha256, size: member.size, stored: Some(stored) })
     }
-    let sha256 = Sha256Digest::from_bytes(hasher.finalize().into());
-    Ok(TreeFile { path: member.path.to_vec(), sha256, size: member.size, stored: Some(stored) })
 }
 
 /// Takes the one folder that all files are in off their paths: the root of `glibc-2.36.tar` is `glibc-2.36`.

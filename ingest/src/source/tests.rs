@@ -39,20 +39,20 @@ fn cited(path: &str) -> Cited {
 /// The path in its tree that a cited file was found at, else its level.
 fn found(trees: &Trees, cited: &Cited) -> String {
     let judged = trees.judge(cited).unwrap();
-    assert_published(&judged);
-    let Some(from) = &judged.from else { return judged.file.level.name().to_owned() };
-    let root = &trees.trees[judged.file.tree.unwrap() as usize].root;
-    from.strip_prefix(root).unwrap().to_str().unwrap().to_owned()
+    assert_published(trees, &judged);
+    let Some(at) = judged.from else { return judged.file.level.name().to_owned() };
+    String::from_utf8(at.of(&trees.trees).1.path.clone()).unwrap()
 }
 
 /// What is published is told whole, what isn't not at all.
 #[track_caller]
-fn assert_published(Judged { file, from }: &Judged) {
+fn assert_published(trees: &Trees, Judged { file, from }: &Judged) {
     let published = matches!(file.level, SourceLevel::Md5Verified | SourceLevel::PathMatched);
     let told = [file.lines.is_some(), file.sha256.is_some(), file.tree.is_some(), from.is_some()];
     assert_eq!(told, [published; 4], "{file:?}");
     if let Some(from) = from {
-        assert_eq!(Some(Sha256Digest::of(&fs::read(from).unwrap())), file.sha256);
+        assert_eq!(Some(Sha256Digest::of(&trees.read(*from).unwrap())), file.sha256);
+        assert_eq!(file.tree, Some(from.tree));
     }
 }
 
@@ -151,7 +151,7 @@ fn equal_matches_with_other_bytes_are_ambiguous() {
     assert_eq!(trees.judge(&cited("/c/g/h.c")).unwrap().file.names, None);
     let known = |text: &str| Some(Md5::digest(text).into());
     let judged = trees.judge(&Cited { md5: known("g\n"), ..cited("/c/g/h.c") }).unwrap();
-    assert_published(&judged);
+    assert_published(&trees, &judged);
     assert_eq!(judged.file.level, SourceLevel::Md5Verified);
     assert_eq!(found(&trees, &Cited { md5: known("none"), ..cited("/c/g/h.c") }), "ambiguous");
 }
@@ -164,7 +164,7 @@ fn an_md5_verifies_or_refuses() {
     let abc = u128::from_str_radix("900150983cd24fb0d6963f7d28e17f72", 16).unwrap().to_be_bytes();
     let judge = |path, md5| {
         let judged = trees.judge(&Cited { md5, last_line: 0, ..cited(path) }).unwrap();
-        assert_published(&judged);
+        assert_published(&trees, &judged);
         judged.file.level
     };
     assert_eq!(judge("/a/abc", Some(abc)), SourceLevel::Md5Verified);
@@ -183,7 +183,7 @@ fn a_file_that_ends_too_early_is_not_published() {
     {
         let judged =
             trees.judge(&Cited { last_line, declared: declared.clone(), ..cited("/a/f.c") }).unwrap();
-        assert_published(&judged);
+        assert_published(&trees, &judged);
         assert_eq!((judged.file.level, judged.file.names), (level, Some((1, 2))));
     }
     let md5 = Some(Md5::digest("int f (void)\n{\n}").into());

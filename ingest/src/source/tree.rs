@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::Read as _,
+    io::{Read as _, Seek as _, SeekFrom},
     path::{Path, PathBuf},
 };
 
@@ -11,7 +11,6 @@ use elfscope_schema::{Name, Sha256Digest, SourcePackage, to_canonical};
 use super::{
     SourceError, changelog,
     path::to_relative,
-    tarball,
     walk::{self, TreeFile},
 };
 use crate::{InputError, limits};
@@ -19,7 +18,7 @@ use crate::{InputError, limits};
 /// A folder of sources.
 #[derive(Debug)]
 pub(super) struct Tree {
-    /// The folder that its files are in.
+    /// The folder that its files are in, or the file that holds the bytes of all.
     pub(super) root: PathBuf,
     /// Its digest: see `elfscope_schema::manifest::Given::sources`.
     pub(super) digest: Sha256Digest,
@@ -44,8 +43,9 @@ impl Tree {
             files.iter().map(|file| (Name::from_bytes(&file.path), file.sha256)).collect();
         let digest = Sha256Digest::of(&to_canonical(&told));
         let mut tree = Self { root, digest, files, package: None };
-        if let Some(file) = tree.find(changelog::PATH) {
-            tree.package = changelog::parse(&tree.start_of(file)?);
+        let changelog = tree.find(changelog::PATH).map(|file| &tree.files[file]);
+        if let Some(file) = changelog.filter(|file| file.is_source()) {
+            tree.package = changelog::parse(&tree.start(file, file.size.min(limits::SOURCE_CHANGELOG))?);
         }
         Ok(tree)
     }
@@ -63,35 +63,34 @@ impl Tree {
         path.is_empty() || below || self.find(path).is_some()
     }
 
-    /// Where a file of it is.
-    pub(super) fn place(&self, file: &TreeFile) -> PathBuf {
-        match file.stored {
-            Some(stored) => tarball::place(&self.root, stored),
-            None => self.root.join(to_relative(&file.path)),
-        }
-    }
-
     /// A file's bytes, which are those that its digest was taken of.
     pub(super) fn read(&self, file: &TreeFile) -> Result<Vec<u8>, InputError> {
-        let path = self.place(file);
-        let mut bytes = Vec::new();
-        let opened = File::open(&path);
         // One byte more than it had, so that a file that grew is told from one that did not.
-        let read = opened.and_then(|opened| opened.take(file.size + 1).read_to_end(&mut bytes));
-        match read {
-            Err(source) => Err(InputError::Unreadable { path, source }),
-            Ok(_) if Sha256Digest::of(&bytes) != file.sha256 => Err(SourceError::Changed { path }.into()),
-            Ok(_) => Ok(bytes),
+        let more = u64::from(file.stored.is_none());
+        let bytes = self.start(file, file.size + more)?;
+        if Sha256Digest::of(&bytes) != file.sha256 {
+            return Err(SourceError::Changed { path: self.place(file) }.into());
         }
+        Ok(bytes)
     }
 
-    fn start_of(&self, file: usize) -> Result<Vec<u8>, InputError> {
-        let path = self.place(&self.files[file]);
+    /// The first bytes of a file, so many at most.
+    fn start(&self, file: &TreeFile, most: u64) -> Result<Vec<u8>, InputError> {
+        let place = self.place(file);
         let mut bytes = Vec::new();
-        let opened = File::open(&path);
-        opened
-            .and_then(|opened| opened.take(limits::SOURCE_CHANGELOG).read_to_end(&mut bytes))
-            .map_err(|source| InputError::Unreadable { path, source })?;
+        let opened = File::open(&place).and_then(|mut opened| {
+            opened.seek(SeekFrom::Start(file.stored.unwrap_or(0)))?;
+            opened.take(most).read_to_end(&mut bytes)
+        });
+        opened.map_err(|source| InputError::Unreadable { path: place, source })?;
         Ok(bytes)
+    }
+
+    /// The file on disk that holds the bytes of one of its files.
+    fn place(&self, file: &TreeFile) -> PathBuf {
+        match file.stored {
+            Some(_) => self.root.clone(),
+            None => self.root.join(to_relative(&file.path)),
+        }
     }
 }

@@ -16,7 +16,9 @@ use crate::{InputError, limits};
 /// stranger wrote.
 const FORMATS: [&str; 3] = ["1.0", "3.0 (native)", "3.0 (quilt)"];
 /// Where programs are looked for: the caller's environment may not decide.
-const PROGRAMS: &str = "/usr/local/bin:/usr/bin:/bin";
+const PROGRAMS: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
+/// Runs a program none of whose children writes a file larger than so many blocks of 512 bytes.
+const BOUNDED: &str = "ulimit -f \"$1\" && shift && exec \"$@\"";
 /// How long to wait before looking again whether a program has ended.
 const WAIT: Duration = Duration::from_millis(10);
 /// How often of these the size of what it wrote is looked at.
@@ -27,14 +29,16 @@ pub(super) struct Unpacker<'a> {
     scratch: &'a mut dyn FnMut() -> Result<PathBuf, InputError>,
     folder: Option<PathBuf>,
     count: u32,
-    /// The program that unpacks source packages.
+    /// The program that unpacks source packages: its path, or its name in one of [`PROGRAMS`].
     pub(super) dpkg_source: &'a str,
+    /// Most bytes that it may write.
+    pub(super) most: u64,
 }
 
 impl<'a> Unpacker<'a> {
     /// One whose folder is not there yet.
     pub(super) fn new(scratch: &'a mut dyn FnMut() -> Result<PathBuf, InputError>) -> Self {
-        Self { scratch, folder: None, count: 0, dpkg_source: "dpkg-source" }
+        Self { scratch, folder: None, count: 0, dpkg_source: "dpkg-source", most: limits::SOURCE_TOTAL }
     }
 
     /// The trees that a path stands for.
@@ -67,26 +71,25 @@ impl<'a> Unpacker<'a> {
                 format!("its format is `{}`, not one of `{}`", format.escape_debug(), FORMATS.join("`, `"));
             return Err(SourceError::BadPackage { path: path.to_owned(), reason }.into());
         }
+        let programs = PROGRAMS.iter().map(|folder| Path::new(folder).join(self.dpkg_source));
+        let Some(program) = programs.into_iter().find(|program| program.is_file()) else {
+            return Err(SourceError::NoDpkgSource { path: path.to_owned() }.into());
+        };
         let absolute = std::path::absolute(path).map_err(unreadable)?;
         let folder = self.folder()?;
         let unwritable = |source| SourceError::Unwritable { path: folder.clone(), source };
         let root = folder.join("root");
         let mut said = File::create_new(folder.join("said")).map_err(unwritable)?;
         let (out, err) = (said.try_clone().map_err(unwritable)?, said.try_clone().map_err(unwritable)?);
-        let mut command = Command::new(self.dpkg_source);
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", BOUNDED, "sh"]).arg((self.most / 512).to_string()).arg(program);
         command.args(["--no-copy", "--no-check", "-x"]).arg(absolute).arg(&root).current_dir(&folder);
         // Debian's own series of patches, whatever system this is.
-        command.env_clear().envs([("LC_ALL", "C"), ("PATH", PROGRAMS), ("DEB_VENDOR", "Debian")]);
+        command.env_clear().envs([("LC_ALL", "C"), ("PATH", &PROGRAMS.join(":")), ("DEB_VENDOR", "Debian")]);
         command.env("TMPDIR", &folder).stdin(Stdio::null()).stdout(out).stderr(err);
-        let mut child = match command.spawn() {
-            Ok(child) => child,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(SourceError::NoDpkgSource { path: path.to_owned() }.into());
-            }
-            Err(error) => return Err(unreadable(error)),
-        };
-        let Some(status) = wait(&mut child, &folder).map_err(unwritable)? else {
-            let (what, allowed) = ("bytes", limits::SOURCE_TOTAL);
+        let mut child = command.spawn().map_err(unreadable)?;
+        let Some(status) = wait(&mut child, &folder, self.most).map_err(unwritable)? else {
+            let (what, allowed) = ("bytes", self.most);
             return Err(SourceError::TooLarge { path: path.to_owned(), what, allowed }.into());
         };
         if !status.success() {
@@ -115,13 +118,13 @@ impl<'a> Unpacker<'a> {
 }
 
 /// Waits for a program that writes below a folder. None where it wrote more than is read, and was ended for it.
-fn wait(child: &mut Child, folder: &Path) -> io::Result<Option<ExitStatus>> {
+fn wait(child: &mut Child, folder: &Path, most: u64) -> io::Result<Option<ExitStatus>> {
     for look in 1u32.. {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
         thread::sleep(WAIT);
-        if look.is_multiple_of(WAITS_A_LOOK) && size_of(folder, 0) > limits::SOURCE_TOTAL {
+        if look.is_multiple_of(WAITS_A_LOOK) && size_of(folder, 0) > most {
             break;
         }
     }

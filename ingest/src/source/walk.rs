@@ -30,8 +30,15 @@ pub(super) struct TreeFile {
     pub(super) sha256: Sha256Digest,
     /// Its size in bytes.
     pub(super) size: u64,
-    /// The number that it is kept under, where it came out of a tarball.
-    pub(super) stored: Option<usize>,
+    /// Where its bytes start in the file that holds those of all, where it came out of a tarball.
+    pub(super) stored: Option<u64>,
+}
+
+impl TreeFile {
+    /// Whether it is small enough to be a source.
+    pub(super) fn is_source(&self) -> bool {
+        self.size <= limits::SOURCE_FILE
+    }
 }
 
 /// All regular files below a folder with their digests, by the bytes of their paths. Links are not followed.

@@ -94,8 +94,8 @@ fn a_tarball_is_the_folder_that_it_unpacks_to() {
     let scratch = tempfile::tempdir().unwrap();
     let trees = Trees::open(&[path], &[], &mut || Ok(scratch.path().to_owned())).unwrap();
     let judged = trees.judge(&cited("/x/hello-2.10/lib/a.c")).unwrap();
-    assert_published(&judged);
-    assert_eq!(fs::read(judged.from.unwrap()).unwrap(), b"int a;\n");
+    assert_published(&trees, &judged);
+    assert_eq!(trees.read(judged.from.unwrap()).unwrap(), b"int a;\n");
 }
 
 #[test]
@@ -141,4 +141,28 @@ fn a_source_package_that_cannot_be_unpacked_says_why() {
     let mut unpacker = unpack::Unpacker::new(&mut give);
     unpacker.dpkg_source = "dpkg-source-that-is-not-here";
     refused(unpacker.trees(&dsc), "unpack it on a Debian machine");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_source_package_fills_no_disk() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let packed = tempfile::tempdir().unwrap();
+    let dsc = package(packed.path(), "3.0 (quilt)");
+    let scratch = tempfile::tempdir().unwrap();
+    let mut give = || Ok(scratch.path().to_owned());
+    let mut unpacker = unpack::Unpacker::new(&mut give);
+    let program = packed.path().join("unpacks-for-ever");
+    unpacker.dpkg_source = program.to_str().unwrap();
+    unpacker.most = 64 << 10;
+    // One large file, then many small ones. A file's size alone ends the first.
+    let loops = "while :; do n=$((n+1)); printf '%4096s' x >>";
+    for (script, message) in
+        [(format!("{loops} one; done"), "SIGXFSZ"), (format!("{loops} $n; done"), "more than 65536 bytes")]
+    {
+        fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        refused(unpacker.trees(&dsc), message);
+    }
 }

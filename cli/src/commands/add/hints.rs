@@ -1,0 +1,77 @@
+//! What to give next for sources that are missing: the flags as they are to be typed.
+
+use std::collections::BTreeMap;
+
+use elfscope_core::{
+    escape,
+    listing::{Kind, Line},
+};
+use elfscope_ingest::{Added, Hint, Origin};
+
+use crate::output::count;
+
+/// Most hints of one run.
+const MOST: usize = 4;
+
+/// Hints of all that was added, those of equal flags as one, most files first.
+pub(super) fn lines(added: &[Added]) -> Vec<Line> {
+    let mut together: BTreeMap<(&Origin, &str, &[String]), (u64, u64, &Hint)> = BTreeMap::new();
+    for hint in added.iter().flat_map(|added| &added.hints) {
+        let entry = together.entry((&hint.of, &hint.folder, &hint.flags)).or_insert((0, 0, hint));
+        entry.0 += hint.missing;
+        entry.1 += hint.mismatched;
+    }
+    let mut hints: Vec<(u64, u64, &Hint)> = together.into_values().collect();
+    hints.sort_by_key(|(missing, mismatched, _)| std::cmp::Reverse(missing + mismatched));
+    let left = hints.len().saturating_sub(MOST);
+    let mut lines: Vec<Line> = hints.into_iter().take(MOST).flat_map(told).collect();
+    if left > 0 {
+        lines.push(Line::of(
+            Kind::Note,
+            format!("sources of {} more", count(left as u64, "folder", "folders")),
+        ));
+    }
+    lines
+}
+
+fn told((missing, mismatched, hint): (u64, u64, &Hint)) -> Vec<Line> {
+    let folder = match hint.folder.as_str() {
+        "." => "with relative paths".to_owned(),
+        folder => format!("below {}", escape::path(folder)),
+    };
+    let of = match &hint.of {
+        Origin::Rust(version) => format!(" of Rust's library ({})", escape::name(version)),
+        Origin::Go(version) => format!(" of Go {}", escape::name(version)),
+        Origin::Package(name) => format!(" of {}", escape::name(name)),
+        _ => String::new(),
+    };
+    let mut counts = Vec::new();
+    if missing > 0 {
+        counts.push(format!("{} missing", count(missing, "source", "sources")));
+    }
+    if mismatched > 0 {
+        counts.push(format!("{} not the ones that were compiled", count(mismatched, "source", "sources")));
+    }
+    let example = escape::name(hint.example.text());
+    let mut lines =
+        vec![Line::of(Kind::Note, format!("{}{of} {folder}, such as {example}", counts.join(", ")))];
+    if let Some(fetch) = &hint.fetch {
+        lines.push(Line::of(Kind::Note, "  fetch: ").and(Kind::Plain, shell(fetch)));
+    }
+    lines.push(Line::of(Kind::Note, "  add again with: ").and(Kind::Plain, shell(&hint.flags)));
+    lines
+}
+
+/// Words as a shell reads them back.
+fn shell(words: &[String]) -> String {
+    let plain = |word: &str| {
+        !word.is_empty()
+            && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./=:+~,@%".contains(&byte))
+    };
+    let quoted = words.iter().map(|word| match plain(word) {
+        true => word.clone(),
+        // What a terminal would act on is shown escaped: it can't be typed, but does no harm either.
+        false => escape::line(&format!("'{}'", word.replace('\'', "'\\''"))),
+    });
+    quoted.collect::<Vec<_>>().join(" ")
+}
