@@ -3,39 +3,56 @@
 //! Every unit names its table by an offset. Linkers give each table to a few units; a hostile file can name a place inside
 //! one large table for each of a million units, which would be read from there to its end each time.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
-use gimli::Section as _;
+use gimli::{Abbreviations, DebugAbbrevOffset, Section as _};
 
 use super::Slice;
 use crate::limits;
 
-/// The bytes of tables that may still be read.
-pub(super) struct Work<'a> {
-    table: &'a [u8],
+/// The tables that were read.
+pub(super) struct Tables<'a> {
+    section: &'a [u8],
+    /// The bytes of tables that may still be read.
     left: u64,
-    known: BTreeMap<usize, bool>,
+    known: BTreeMap<usize, Result<Arc<Abbreviations>, String>>,
 }
 
-impl<'a> Work<'a> {
+impl<'a> Tables<'a> {
     pub(super) fn new(dwarf: &gimli::Dwarf<Slice<'a>>) -> Self {
-        let table = dwarf.debug_abbrev.reader().slice();
-        Self { table, left: table.len() as u64 * limits::DEBUG_SHARES, known: BTreeMap::new() }
+        let section = dwarf.debug_abbrev.reader().slice();
+        Self { section, left: section.len() as u64 * limits::DEBUG_SHARES, known: BTreeMap::new() }
     }
 
-    /// Whether the table at an offset may be read. One that several units share is read once.
-    pub(super) fn allows(&mut self, offset: usize) -> bool {
-        if let Some(known) = self.known.get(&offset) {
-            return *known;
+    /// The table at an offset. One that several units share is read once.
+    ///
+    /// # Errors
+    /// Why it can't be read.
+    pub(super) fn find(
+        &mut self,
+        dwarf: &gimli::Dwarf<Slice<'a>>,
+        offset: DebugAbbrevOffset,
+    ) -> Result<Arc<Abbreviations>, String> {
+        if let Some(known) = self.known.get(&offset.0) {
+            return known.clone();
         }
-        let table = self.table.get(offset..).unwrap_or_default();
+        let read = if self.allows(offset.0) {
+            let table = dwarf.debug_abbrev.abbreviations(offset);
+            table.map(Arc::new).map_err(|error| error.to_string())
+        } else {
+            Err("its abbreviations were read too often for other units".to_owned())
+        };
+        self.known.insert(offset.0, read.clone());
+        read
+    }
+
+    fn allows(&mut self, offset: usize) -> bool {
+        let table = self.section.get(offset..).unwrap_or_default();
         let most = usize::try_from(self.left).unwrap_or(usize::MAX);
         let length = length(&table[..table.len().min(most)]);
-        // One that doesn't end is refused by gimli, after reading as much.
-        let fits = length.is_some() || table.len() < most;
         self.left = self.left.saturating_sub(length.unwrap_or(table.len().min(most)) as u64);
-        self.known.insert(offset, fits);
-        fits
+        // One that doesn't end is refused by gimli, after reading as much.
+        length.is_some() || table.len() < most
     }
 }
 

@@ -1,8 +1,8 @@
 //! One file of debug data: its units, and the references between their entries.
 
-use gimli::{AbbreviationsCacheStrategy, AttributeValue, DebugInfoOffset, UnitOffset, constants as dw};
+use gimli::{AttributeValue, DebugInfoOffset, Reader as _, Section as _, UnitOffset, constants as dw};
 
-use super::{Sections, Slice};
+use super::{Sections, Slice, abbreviations::Tables};
 use crate::{diagnostics::Diagnostics, limits};
 
 /// A parsed unit of gimli's.
@@ -142,36 +142,33 @@ impl<'a> Files<'a> {
 }
 
 impl<'a> File<'a> {
-    fn read(mut dwarf: gimli::Dwarf<Slice<'a>>, diagnostics: &mut Diagnostics) -> Self {
-        dwarf.populate_abbreviations_cache(AbbreviationsCacheStrategy::Duplicates);
+    fn read(dwarf: gimli::Dwarf<Slice<'a>>, diagnostics: &mut Diagnostics) -> Self {
         let mut units = Vec::new();
-        let mut headers = dwarf.units();
-        let mut work = super::abbreviations::Work::new(&dwarf);
-        loop {
-            let header = match headers.next() {
-                Ok(Some(header)) => header,
-                Ok(None) => break,
-                Err(error) => {
-                    let message = format!(
-                        "the header of unit {} can't be read ({error}): it and what follows is lost",
-                        units.len()
-                    );
-                    diagnostics.add("debug-unit-unreadable", b".debug_info", message);
-                    break;
-                }
-            };
-            let Some(DebugInfoOffset(offset)) = header.debug_info_offset() else { continue };
-            let unit = if work.allows(header.debug_abbrev_offset().0) {
-                dwarf.unit(header).map_err(|error| error.to_string())
-            } else {
-                Err("its abbreviations were read too often for other units".to_owned())
-            };
-            let unit = unit.inspect_err(|error| {
-                let message =
-                    format!("the unit at {offset:#x} can't be read ({error}): what it says is lost");
+        let mut tables = Tables::new(&dwarf);
+        let mut rest = *dwarf.debug_info.reader();
+        let mut offset = 0;
+        while !rest.is_empty() {
+            let mut lost = |what: &str, error: String| {
+                let message = format!("the unit at {offset:#x} can't be read ({error}): {what} is lost");
                 diagnostics.add("debug-unit-unreadable", b".debug_info", message);
-            });
+            };
+            let before = rest.len();
+            // Where a unit ends is known even where nothing else of it is.
+            if let Err(error) = rest.read_initial_length().and_then(|(length, _)| rest.skip(length)) {
+                lost("it and what follows", error.to_string());
+                break;
+            }
+            let unit = dwarf
+                .debug_info
+                .header_from_offset(DebugInfoOffset(offset))
+                .map_err(|error| error.to_string())
+                .and_then(|header| {
+                    let table = tables.find(&dwarf, header.debug_abbrev_offset())?;
+                    Unit::new_with_abbreviations(&dwarf, header, table).map_err(|error| error.to_string())
+                })
+                .inspect_err(|error| lost("what it says", error.clone()));
             units.push((offset, unit.ok()));
+            offset += before - rest.len();
         }
         Self { dwarf, units }
     }

@@ -36,7 +36,8 @@ impl<'data> Sections<'data> {
         // What dwz shares among files is of type ET_REL too, but nothing is left to be filled in it.
         let is_filled = |section: &Section<'_>| {
             let of = elf.sections.get(section.info as usize).map_or(&b""[..], |of| of.name);
-            matches!(SectionType(section.sh_type), SHT_REL | SHT_RELA) && of.starts_with(b".debug_")
+            matches!(SectionType(section.sh_type), SHT_REL | SHT_RELA)
+                && (of.starts_with(b".debug_") || of.starts_with(b".zdebug_"))
         };
         if elf.is_relocatable() && elf.sections.iter().any(is_filled) {
             let message = "the debug data of a relocatable file is filled by relocations, which this version does not \

@@ -15,12 +15,15 @@ type Entry<'a> = gimli::DebuggingInformationEntry<Slice<'a>>;
 
 /// The declaration of a subprogram; none where it has no name, or would be too long.
 pub(super) fn write<'a>(files: &Files<'a>, die: Die) -> Option<String> {
-    let mut writer = Writer { files, left: limits::SIGNATURE };
+    let mut writer = Writer { files, is_c: is_c(files, die.unit), left: limits::SIGNATURE };
     writer.function(die).filter(|text| text.len() <= limits::SIGNATURE)
 }
 
 struct Writer<'f, 'a> {
     files: &'f Files<'a>,
+    /// Whether the function is in C, where a structure's name alone is no type. Its types may stand in partial units, which
+    /// have no language (dwz).
+    is_c: bool,
     /// Bytes of names that may still be written: types that contain each other grow without end.
     left: usize,
 }
@@ -148,7 +151,7 @@ impl<'a> Writer<'_, 'a> {
             _ => {
                 let name = self.text(unit, &entry).unwrap_or_else(|| "?".to_owned());
                 match keyword(tag) {
-                    Some(keyword) if self.is_c(unit) => spaced(&format!("{keyword} {name}"), &declarator),
+                    Some(keyword) if self.is_c => spaced(&format!("{keyword} {name}"), &declarator),
                     _ => spaced(&name, &declarator),
                 }
             }
@@ -211,18 +214,17 @@ impl<'a> Writer<'_, 'a> {
         self.left -= name.len();
         Some(String::from_utf8_lossy(name).into_owned())
     }
+}
 
-    /// Whether a unit is in C, where a structure's name alone is no type.
-    fn is_c(&self, unit: UnitId) -> bool {
-        let root = self.files.unit(unit).and_then(|(_, unit)| unit.entry(unit.header.root_offset()).ok());
-        let language = root.and_then(|root| root.attr_value(dw::DW_AT_language));
-        matches!(
-            language,
-            Some(AttributeValue::Language(
-                dw::DW_LANG_C | dw::DW_LANG_C89 | dw::DW_LANG_C99 | dw::DW_LANG_C11 | dw::DW_LANG_C17
-            ))
-        )
-    }
+fn is_c(files: &Files<'_>, unit: UnitId) -> bool {
+    let root = files.unit(unit).and_then(|(_, unit)| unit.entry(unit.header.root_offset()).ok());
+    let language = root.and_then(|root| root.attr_value(dw::DW_AT_language));
+    matches!(
+        language,
+        Some(AttributeValue::Language(
+            dw::DW_LANG_C | dw::DW_LANG_C89 | dw::DW_LANG_C99 | dw::DW_LANG_C11 | dw::DW_LANG_C17
+        ))
+    )
 }
 
 fn keyword(tag: DwTag) -> Option<&'static str> {

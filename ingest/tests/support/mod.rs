@@ -14,7 +14,7 @@ use std::{
 use elfscope_ingest::{AddOptions, Added, add, archive::Archive};
 use elfscope_schema::{
     CallersPage, DataItem, DataPage, Diagnostic, Edge, FunctionPage, Head, Lookup, LookupPage, Meta, More,
-    MoreItems, Record, Row, from_slice,
+    MoreItems, Name, Record, Row, Run, SourceFile, SourcesPage, from_slice,
 };
 use flate2::read::MultiGzDecoder;
 
@@ -30,14 +30,42 @@ pub(crate) fn in_memory() -> tempfile::TempDir {
 
 /// Adds one file to a new archive.
 pub(crate) fn add_alone(file: &Path) -> (tempfile::TempDir, Added) {
+    add_with(file, &[])
+}
+
+/// Adds one file with its debug files to a new archive.
+pub(crate) fn add_with(file: &Path, debug: &[PathBuf]) -> (tempfile::TempDir, Added) {
+    let inputs = [file.to_owned()];
+    added_by(&AddOptions { debug, only_given: true, ..AddOptions::new(&inputs) })
+}
+
+/// Adds one file with source trees to a new archive.
+pub(crate) fn add_with_sources(file: &Path, sources: &[PathBuf]) -> (tempfile::TempDir, Added) {
+    let inputs = [file.to_owned()];
+    added_by(&AddOptions { sources, only_given: true, ..AddOptions::new(&inputs) })
+}
+
+fn added_by(options: &AddOptions<'_>) -> (tempfile::TempDir, Added) {
     let folder = in_memory();
     let archive = Archive::create(folder.path()).unwrap();
-    let inputs = [file.to_owned()];
-    let options = AddOptions { only_given: true, ..AddOptions::new(&inputs) };
-    let report = add(&archive, &options, &()).unwrap();
+    let report = add(&archive, options, &()).unwrap();
     assert!(report.failed.is_empty(), "{:?}", report.failed);
     let added = report.added.into_iter().next().unwrap();
     (folder, added)
+}
+
+/// Where a row is in the source, from the inside out.
+pub(crate) type Stack = Vec<Level>;
+
+/// One level of a stack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Level {
+    /// The file's path.
+    pub(crate) path: Option<Name>,
+    /// The line; none for code that the compiler made.
+    pub(crate) line: Option<u32>,
+    /// The function.
+    pub(crate) function: Option<Name>,
 }
 
 /// One body with all its pages put together.
@@ -45,6 +73,8 @@ pub(crate) struct Function {
     pub(crate) key: elfscope_schema::FunctionKey,
     pub(crate) head: Head,
     pub(crate) rows: Vec<Row>,
+    /// Where each row is in the source.
+    pub(crate) places: Vec<Option<Stack>>,
     pub(crate) edges: Vec<Edge>,
 }
 
@@ -55,6 +85,7 @@ pub(crate) struct Edition {
     pub(crate) functions: Vec<Function>,
     pub(crate) callers: Vec<CallersPage>,
     pub(crate) data: Vec<DataItem>,
+    pub(crate) sources: Vec<SourceFile>,
     pub(crate) records: Vec<(String, Record)>,
 }
 
@@ -71,15 +102,19 @@ impl Edition {
         assert_eq!(diagnostics.len() as u64, meta.diagnostics.total);
         let mut functions: Vec<Function> = Vec::new();
         for page in pack::<FunctionPage>(&folder.join("fn.jsonl.gz")) {
+            let places: Vec<_> =
+                page.runs.iter().flat_map(|run| vec![stack(&page, run); run.rows.len()]).collect();
             let rows = page.runs.into_iter().flat_map(|run| run.rows);
             if let Some(head) = page.head {
-                functions.push(Function { key: page.key, head, rows: rows.collect(), edges: page.edges });
+                let rows = rows.collect();
+                functions.push(Function { key: page.key, head, rows, places, edges: page.edges });
             } else {
                 let last = functions.last_mut().unwrap();
                 assert_eq!(last.key, page.key, "pages of one body follow each other");
                 assert_eq!(last.rows.len(), page.rows_from as usize);
                 last.head.names.extend(page.names);
                 last.rows.extend(rows);
+                last.places.extend(places);
                 last.edges.extend(page.edges);
             }
         }
@@ -93,7 +128,10 @@ impl Edition {
         for page in pack::<LookupPage>(&folder.join("lookup.jsonl.gz")) {
             records.extend(page.leaf.into_iter().flatten().map(|record| (page.index.clone(), record)));
         }
-        Self { meta, diagnostics, functions, callers: pack(&folder.join("callers.jsonl.gz")), data, records }
+        let pages = pack::<SourcesPage>(&folder.join("sources.jsonl.gz"));
+        let sources = pages.into_iter().flat_map(|page| page.sources).collect();
+        let callers = pack(&folder.join("callers.jsonl.gz"));
+        Self { meta, diagnostics, functions, callers, data, sources, records }
     }
 
     /// What must be so of every edition: bodies don't overlap and together hold every executable byte, rows hold every
@@ -134,6 +172,16 @@ impl Edition {
                 && address.offset - start.offset < function.key.size
         })
     }
+}
+
+fn stack(page: &FunctionPage, run: &Run) -> Option<Stack> {
+    let levels = page.stack(run.at.as_ref()?);
+    let level = levels.iter().map(|level| Level {
+        path: level.file.map(|file| file.path.clone()),
+        line: level.line,
+        function: level.function.cloned(),
+    });
+    Some(level.collect())
 }
 
 fn pack<T: serde::de::DeserializeOwned>(path: &Path) -> Vec<T> {
