@@ -42,10 +42,27 @@ pub(crate) const DEBUG_SHARES: u64 = 8;
 pub(crate) const DEBUG_HELD: usize = 256 << 20;
 /// How many entries one may be an instance or the definition of, one after the other: compilers make two or three.
 pub(crate) const DEBUG_CHAIN: usize = 16;
-/// Ranges that a unit's entries may have beside one for each of its bytes.
-pub(crate) const RANGES_LEAST: usize = 4096;
-/// Most ranges of a unit itself.
-pub(crate) const UNIT_RANGES: usize = 1 << 20;
+/// Ranges that a unit's entries, and the unit itself, may have beside one for each of its bytes: many may name one list.
+pub(crate) const RANGES_LEAST: usize = 256;
+/// Units that are read at once, before what they say is put together.
+pub(crate) const UNITS_AT_ONCE: usize = 256;
+/// Most attributes of one kind of entry. Compilers write about 20; some take no bytes in the entries.
+pub(crate) const ATTRIBUTES: usize = 256;
+/// Longest name in debug data, in bytes; longer ones are lost. Many entries may share one that is read to its end each time.
+pub(crate) const DEBUG_NAME: usize = 16 << 10;
+/// How many bytes of names a unit may read: this many for each of its own, and [`NAMES_LEAST`] more.
+pub(crate) const NAMES_RATIO: usize = 64;
+/// See [`NAMES_RATIO`].
+pub(crate) const NAMES_LEAST: usize = 64 << 10;
+/// Most bytes, as JSON, of the files and frames that one place stands in; what is in more frames has no place. They must fit a
+/// page. The deepest that compilers were seen to make are about 60 frames.
+pub(crate) const PLACE: u32 = 40 << 10;
+/// Longest path of a cited file, and longest folder and name of one: Linux' `PATH_MAX`.
+pub(crate) const CITED_PATH: usize = 4096;
+/// How many bytes all cited paths may have: this many times the line tables, and [`CITED_LEAST`] more. Files share folders.
+pub(crate) const CITED_RATIO: usize = 16;
+/// See [`CITED_RATIO`].
+pub(crate) const CITED_LEAST: usize = 1 << 20;
 /// Most files that one unit cites.
 pub(crate) const UNIT_FILES: usize = 1 << 16;
 /// Most rows of one line table.
@@ -58,6 +75,10 @@ pub(crate) const PRODUCERS: usize = 64;
 pub(crate) const SIGNATURE: usize = 1024;
 /// How deep a type in a signature is followed.
 pub(crate) const TYPE_DEPTH: usize = 24;
+/// Bytes of names that are read for one signature.
+pub(crate) const SIGNATURE_NAMES: usize = 64 << 10;
+/// Entries that may stand before the next parameter of a function, or bound of an array. Compilers write them first.
+pub(crate) const PARAMETER_GAP: usize = 256;
 /// Most ranges of one subprogram that are told as each other's parts; compilers make two.
 pub(crate) const PARTS: usize = 16;
 /// Most files of one source tree.

@@ -2,11 +2,13 @@
 
 use gimli::{AttributeValue, DebugInfoOffset, Reader as _, Section as _, UnitOffset, constants as dw};
 
-use super::{Sections, Slice, abbreviations::Tables};
+use super::{
+    Sections, Slice,
+    abbreviations::Tables,
+    unit::{self, Programs, Unit},
+};
 use crate::{diagnostics::Diagnostics, limits};
 
-/// A parsed unit of gimli's.
-pub(super) type Unit<'a> = gimli::Unit<Slice<'a>>;
 /// An attribute's value.
 pub(super) type Value<'a> = AttributeValue<Slice<'a>>;
 
@@ -103,19 +105,19 @@ impl<'a> Files<'a> {
         self.unit(die.unit)?.1.entry(die.offset).ok()
     }
 
-    /// The text of an attribute.
-    pub(super) fn text(&self, unit: UnitId, value: Value<'a>) -> Option<&'a [u8]> {
+    /// The text of an attribute, see [`unit::text`].
+    pub(super) fn text(&self, unit: UnitId, value: Value<'a>, left: &mut usize) -> Option<&'a [u8]> {
         let (file, unit) = self.unit(unit)?;
-        file.dwarf.attr_string(unit, value).ok().map(|text| text.slice())
+        unit::text(&file.dwarf, unit, value, left)
     }
 
     /// The name of a subprogram: its linkage name, else its name, its own or that of the entry it is an instance or the
-    /// definition of.
-    pub(super) fn name(&self, mut die: Die) -> Option<&'a [u8]> {
+    /// definition of. At most `left` bytes are read.
+    pub(super) fn name(&self, mut die: Die, left: &mut usize) -> Option<&'a [u8]> {
         let mut name = None;
         for _ in 0..limits::DEBUG_CHAIN {
             let entry = self.entry(die)?;
-            let text = |at| entry.attr_value(at).and_then(|value| self.text(die.unit, value));
+            let mut text = |at| entry.attr_value(at).and_then(|value| self.text(die.unit, value, left));
             let linkage = text(dw::DW_AT_linkage_name).or_else(|| text(dw::DW_AT_MIPS_linkage_name));
             if let Some(linkage) = linkage.filter(|name| !name.is_empty()) {
                 return Some(linkage);
@@ -145,6 +147,7 @@ impl<'a> File<'a> {
     fn read(dwarf: gimli::Dwarf<Slice<'a>>, diagnostics: &mut Diagnostics) -> Self {
         let mut units = Vec::new();
         let mut tables = Tables::new(&dwarf);
+        let mut programs = Programs::new(&dwarf);
         let mut rest = *dwarf.debug_info.reader();
         let mut offset = 0;
         while !rest.is_empty() {
@@ -164,7 +167,7 @@ impl<'a> File<'a> {
                 .map_err(|error| error.to_string())
                 .and_then(|header| {
                     let table = tables.find(&dwarf, header.debug_abbrev_offset())?;
-                    Unit::new_with_abbreviations(&dwarf, header, table).map_err(|error| error.to_string())
+                    Unit::open(&dwarf, header, table, &mut programs).map_err(|error| error.to_string())
                 })
                 .inspect_err(|error| lost("what it says", error.clone()));
             units.push((offset, unit.ok()));

@@ -1,6 +1,6 @@
 //! The line table of a unit (DWARF 5, section 6.2), for look-up by address.
 
-use super::{CodeRanges, file::Unit};
+use super::{CodeRanges, unit::Program};
 use crate::limits;
 
 /// The sequences of a unit's line table and their rows.
@@ -31,15 +31,14 @@ pub(super) struct LineRow {
 }
 
 impl Lines {
-    /// Runs a unit's line program. A sequence that starts where no code is belongs to a function that the linker left out.
+    /// Runs a line program. A sequence that starts where no code is belongs to a function that the linker left out.
     /// What comes after an error is lost.
     ///
     /// # Errors
     /// The reading error, beside what was read before it.
-    pub(super) fn read(unit: &Unit<'_>, code: &CodeRanges) -> (Self, Option<gimli::Error>) {
+    pub(super) fn read(program: &Program<'_>, code: &CodeRanges) -> (Self, Option<gimli::Error>) {
         let mut lines = Self::default();
-        let Some(program) = unit.line_program.clone() else { return (lines, None) };
-        let mut rows = program.rows();
+        let mut rows = program.clone().rows();
         let mut first = 0;
         let error = loop {
             match rows.next_row() {

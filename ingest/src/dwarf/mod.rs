@@ -15,6 +15,7 @@ mod places;
 mod sections;
 mod signature;
 mod spans;
+mod unit;
 mod walk;
 
 use std::{
@@ -27,7 +28,7 @@ use rayon::prelude::*;
 
 use crate::{diagnostics::Diagnostics, elf::Elf, limits};
 pub(crate) use cited::{CitedPath, Declared};
-use cited::{PathTable, Used};
+use cited::{FileTable, PathTable, Used};
 use file::{Die, Files, UnitId, Which};
 use lines::Lines;
 pub(crate) use places::{At, Places};
@@ -70,6 +71,11 @@ impl CodeRanges {
         Self(ranges.into())
     }
 
+    /// How much code there is.
+    fn bytes(&self) -> u64 {
+        self.0.iter().map(|(start, end)| end - start).fold(0, u64::saturating_add)
+    }
+
     /// Whether an address is code.
     fn has(&self, address: u64) -> bool {
         let after = self.0.partition_point(|(start, _)| *start <= address);
@@ -93,8 +99,8 @@ pub(crate) struct Function<'a> {
 /// A unit.
 struct Slot<'a> {
     id: UnitId,
-    /// For each file of its line table, the number of its path, or [`NONE`].
-    paths: Box<[u32]>,
+    /// The files that it cites.
+    paths: FileTable,
     /// What it says of single addresses, while that is held.
     detail: Mutex<Option<Arc<Detail<'a>>>>,
     /// Whether it may be forgotten.
@@ -120,9 +126,13 @@ impl Detail<'_> {
 struct First<'a> {
     walked: Walked<'a>,
     lines: Lines,
-    lines_error: Option<gimli::Error>,
+    lines_error: Option<String>,
     used: Vec<Used>,
+    /// Files without a path that can be told.
+    lost_paths: usize,
     ranges: Vec<(u64, u64)>,
+    /// Whether it has more than a unit of its size may have.
+    lost: bool,
     producer: Option<&'a [u8]>,
 }
 
@@ -143,44 +153,58 @@ impl<'a> Dwarf<'a> {
             .map(|(number, _)| UnitId { which: Which::Main, number })
             .collect();
         let may_read_lines = lines_allowed(&files, &ids, diagnostics);
-        let firsts: Vec<First<'_>> = ids
-            .par_iter()
-            .zip(&may_read_lines)
-            .map(|(id, lines)| first(&files, *id, *lines, &code, wants_declared))
-            .collect();
-
-        let mut paths = PathTable::default();
-        let mut units = Vec::with_capacity(firsts.len());
+        let mut paths = PathTable::new(files.main());
+        let mut units = Vec::with_capacity(ids.len());
         let mut spans = Vec::new();
         let mut functions = Vec::new();
         let mut producers = BTreeSet::new();
         let mut held = 0;
-        for ((id, may_read_lines), first) in ids.iter().zip(may_read_lines).zip(firsts) {
-            tell(*id, &first, &files, diagnostics);
-            let table = paths.enter(&files, *id, &first.used);
-            if wants_declared {
-                paths.declare(&table, &first.walked.declared);
+        // Each byte of code is the first of a range of a unit, and of a part of a function, at most once where they are true.
+        let (mut ranges_left, mut parts_left) = (code.bytes() + ids.len() as u64, code.bytes());
+        let together: Vec<(UnitId, bool)> = ids.into_iter().zip(may_read_lines).collect();
+        for some in together.chunks(limits::UNITS_AT_ONCE) {
+            let read = some.par_iter().map(|(id, lines)| first(&files, *id, *lines, &code, wants_declared));
+            let firsts: Vec<First<'_>> = read.collect();
+            for ((id, may_read_lines), mut first) in some.iter().zip(firsts) {
+                let count = first.ranges.len() as u64;
+                first.lost |= count > ranges_left;
+                first.ranges.truncate(usize::try_from(ranges_left).unwrap_or(usize::MAX));
+                ranges_left = ranges_left.saturating_sub(count);
+                for function in &mut first.walked.functions {
+                    let parts = function.ranges.len() as u64 - 1;
+                    if parts > parts_left {
+                        first.lost = true;
+                        function.ranges = function.ranges[..1].into();
+                    } else {
+                        parts_left -= parts;
+                    }
+                }
+                tell(*id, &first, &files, diagnostics);
+                let table = paths.enter(&first.used);
+                if wants_declared {
+                    paths.declare(&table, &first.walked.declared);
+                }
+                let owner = u32::MAX - u32::try_from(units.len()).unwrap_or(u32::MAX);
+                // The first unit that claims an address has it.
+                spans.extend(first.ranges.iter().map(|&(start, end)| Span { start, end, owner }));
+                functions.extend(first.walked.functions.into_iter().map(|function| Function {
+                    name: function.name,
+                    ranges: function.ranges,
+                    entry: function.entry,
+                    die: function.die,
+                    declared: function.declared.and_then(|at| paths.declared(&files, at)),
+                }));
+                if producers.len() < limits::PRODUCERS {
+                    producers.extend(first.producer.map(<[u8]>::to_vec));
+                }
+                let detail =
+                    Detail { frames: first.walked.frames, spans: first.walked.spans, lines: first.lines };
+                held += detail.size();
+                let is_held = held <= limits::DEBUG_HELD || !may_read_lines;
+                let end = first.ranges.iter().map(|(_, end)| *end).max().unwrap_or(0);
+                let detail = Mutex::new(is_held.then(|| Arc::new(detail)));
+                units.push(Slot { id: *id, paths: table, detail, is_held, end });
             }
-            let owner = u32::MAX - u32::try_from(units.len()).unwrap_or(u32::MAX);
-            // The first unit that claims an address has it.
-            spans.extend(first.ranges.iter().map(|&(start, end)| Span { start, end, owner }));
-            functions.extend(first.walked.functions.into_iter().map(|function| Function {
-                name: function.name,
-                ranges: function.ranges,
-                entry: function.entry,
-                die: function.die,
-                declared: function.declared.and_then(|at| paths.declared(&files, at)),
-            }));
-            if producers.len() < limits::PRODUCERS {
-                producers.extend(first.producer.map(<[u8]>::to_vec));
-            }
-            let detail =
-                Detail { frames: first.walked.frames, spans: first.walked.spans, lines: first.lines };
-            held += detail.size();
-            let is_held = held <= limits::DEBUG_HELD || !may_read_lines;
-            let end = first.ranges.iter().map(|(_, end)| *end).max().unwrap_or(0);
-            let detail = Mutex::new(is_held.then(|| Arc::new(detail)));
-            units.push(Slot { id: *id, paths: table, detail, is_held, end });
         }
         functions.sort_by_key(|function| (function.entry, function.die));
         let by_address = Flat::of(&spans);
@@ -236,9 +260,13 @@ impl<'a> Dwarf<'a> {
         let slot = &self.units[unit as usize];
         let mut detail = slot.detail.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(detail.get_or_insert_with(|| {
-            let walked = walk::walk(&self.files, slot.id, &self.code);
-            let lines = self.files.unit(slot.id).map(|(_, unit)| Lines::read(unit, &self.code).0);
-            let lines = lines.unwrap_or_default();
+            let mut walked = walk::walk(&self.files, slot.id, &self.code);
+            walk::add_up(&mut walked.frames, |file| {
+                let path = slot.paths.find(file).and_then(|path| self.paths().get(path as usize));
+                path.map_or(0, |cited| walk::json_size(&cited.path))
+            });
+            let program = self.files.unit(slot.id).and_then(|(_, unit)| unit.program());
+            let lines = program.map(|program| Lines::read(program, &self.code).0).unwrap_or_default();
             Arc::new(Detail { frames: walked.frames, spans: walked.spans, lines })
         }))
     }
@@ -262,26 +290,28 @@ fn first<'a>(
     if !wants_declared {
         walked.declared = Vec::new();
     }
+    let lost = walked.lost;
     let mut first = First {
+        ranges: std::mem::take(&mut walked.ranges),
         walked,
         lines: Lines::default(),
         lines_error: None,
         used: Vec::new(),
-        ranges: Vec::new(),
+        lost_paths: 0,
+        lost,
         producer: None,
     };
     let Some((file, unit)) = files.unit(id) else { return first };
-    if may_read_lines {
-        (first.lines, first.lines_error) = Lines::read(unit, code);
+    first.lines_error = unit.program_error().map(str::to_owned);
+    if let Some(program) = unit.program().filter(|_| may_read_lines) {
+        let (lines, error) = Lines::read(program, code);
+        (first.lines, first.lines_error) = (lines, error.map(|error| error.to_string()));
     }
-    first.used = cited::used(file, unit, &first.walked.frames, first.lines.rows());
-    if let Ok(mut ranges) = file.dwarf.unit_ranges(unit) {
-        while let Ok(Some(range)) = ranges.next() {
-            if range.begin < range.end && code.has(range.begin) && first.ranges.len() < limits::UNIT_RANGES {
-                first.ranges.push((range.begin, range.end));
-            }
-        }
-    }
+    (first.used, first.lost_paths) = cited::used(file, unit, &first.walked.frames, first.lines.rows());
+    walk::add_up(&mut first.walked.frames, |file| {
+        let used = first.used.binary_search_by_key(&file, |used| used.index);
+        used.map_or(0, |used| walk::json_size(&first.used[used].path.path))
+    });
     if first.ranges.is_empty() {
         // A unit that doesn't say where it is has what its functions and lines have.
         let functions = first.walked.functions.iter().flat_map(|function| function.ranges.iter().copied());
@@ -289,7 +319,8 @@ fn first<'a>(
     }
     let root = unit.entry(unit.header.root_offset()).ok();
     let producer = root.and_then(|root| root.attr_value(dw::DW_AT_producer));
-    first.producer = producer.and_then(|value| files.text(id, value));
+    let mut most = limits::DEBUG_NAME;
+    first.producer = producer.and_then(|value| files.text(id, value, &mut most));
     first
 }
 
@@ -305,7 +336,7 @@ fn lines_allowed(files: &Files<'_>, ids: &[UnitId], diagnostics: &mut Diagnostic
         if root.is_none_or(|root| root.tag() == dw::DW_TAG_partial_unit) {
             return false;
         }
-        let program = unit.and_then(|unit| unit.line_program.as_ref());
+        let program = unit.and_then(|unit| unit.program());
         let length = program.map_or(0, |program| program.header().unit_length() as u64);
         let fits = length <= left;
         left = left.saturating_sub(length);
@@ -336,5 +367,27 @@ fn tell(id: UnitId, first: &First<'_>, files: &Files<'_>, diagnostics: &mut Diag
         let message =
             format!("the line table of unit {} breaks off ({error}): what follows is lost", id.number);
         diagnostics.add("lines-unreadable", name, message);
+    }
+    if first.lost_paths > 0 {
+        let message = format!(
+            "{} files that unit {} cites have no path, or one that is too long: code in them has no place",
+            first.lost_paths, id.number
+        );
+        diagnostics.add("cited-files-unreadable", name, message);
+    }
+    if first.lost {
+        let message = format!(
+            "unit {} has more ranges, or longer names, than its size allows: what is beyond is lost",
+            id.number
+        );
+        diagnostics.add("debug-unit-too-large", name, message);
+    }
+    let deep = first.walked.frames.iter().filter(|frame| frame.cost > limits::PLACE).count();
+    if deep > 0 {
+        let message = format!(
+            "{deep} frames of unit {} stand in too many others: code in them has no place",
+            id.number
+        );
+        diagnostics.add("frames-too-deep", name, message);
     }
 }

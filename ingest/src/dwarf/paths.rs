@@ -1,6 +1,10 @@
 //! Paths of source files, as documents tell them: see `elfscope_schema::sources`.
 
-use super::file::{File, Unit};
+use super::{
+    file::File,
+    unit::{self, Unit},
+};
+use crate::limits;
 
 /// A source file as one unit's line table gives it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,14 +19,28 @@ pub(super) struct SourcePath {
     pub(super) md5: Option<[u8; 16]>,
 }
 
-/// The path of a file of a unit's line table, by its number there.
+impl SourcePath {
+    /// The bytes that it takes in memory.
+    pub(super) fn size(&self) -> usize {
+        size_of::<Self>()
+            + self.path.len()
+            + self.raw.as_ref().map_or(0, |(folder, name)| folder.len() + name.len())
+    }
+}
+
+/// The path of a file of a unit's line table, by its number there; none where the table doesn't have it, or it is too long.
 pub(super) fn find<'a>(file: &File<'a>, unit: &Unit<'a>, index: u32) -> Option<SourcePath> {
-    let header = unit.line_program.as_ref()?.header();
+    let header = unit.program()?.header();
     let entry = header.file(index.into())?;
-    let text = |value| file.dwarf.attr_string(unit, value).ok().map(|text| text.slice());
+    let text = |value| unit::text(&file.dwarf, unit, value, &mut (limits::CITED_PATH + 1));
     let name = text(entry.path_name())?;
     let compilation = unit.comp_dir.as_ref().map(gimli::EndianSlice::slice).unwrap_or_default();
-    let folder = header.directory(entry.directory_index()).and_then(text).unwrap_or_default();
+    let folder = match header.directory(entry.directory_index()) {
+        Some(folder) => text(folder)?,
+        // Before DWARF 5 it is the compilation folder, which may not be given.
+        None if header.version() < 5 && entry.directory_index() == 0 => b"",
+        None => return None,
+    };
     let joined = if name.starts_with(b"/") {
         vec![name]
     } else if folder.starts_with(b"/") || entry.directory_index() == 0 {
@@ -33,6 +51,9 @@ pub(super) fn find<'a>(file: &File<'a>, unit: &Unit<'a>, index: u32) -> Option<S
     };
     let first = joined.iter().find(|part| !part.is_empty());
     let folded = fold(&joined.join(&b'/'), first.is_some_and(|part| part.starts_with(b"/")));
+    if folded.len() > limits::CITED_PATH {
+        return None;
+    }
     let root = fold(compilation, compilation.starts_with(b"/"));
     let below = if folded.starts_with(b"/") {
         let rest = folded.strip_prefix(root.as_slice()).filter(|_| !root.is_empty());

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{Detail, Dwarf, NONE, lines::LineRow};
+use crate::limits;
 
 /// Looks up addresses, quickest in rising order.
 pub(crate) struct Places<'d, 'a> {
@@ -54,7 +55,7 @@ impl<'d, 'a> Places<'d, 'a> {
         }
     }
 
-    /// Where an address is; `None` where no line table row covers it.
+    /// Where an address is; `None` where no line table row covers it, or it stands in more frames than fit a page.
     pub(crate) fn find(&mut self, address: u64) -> Option<At> {
         if !(self.range.0..self.range.1).contains(&address) {
             self.turn(address);
@@ -71,8 +72,10 @@ impl<'d, 'a> Places<'d, 'a> {
             self.frame_range = found.map_or((0, 0), |span| (span.start, span.end));
         }
         let line = self.line?;
-        let path = self.dwarf.units[*unit as usize].paths.get(line.file as usize).copied();
-        let path = path.filter(|path| *path != NONE)?;
+        let path = self.dwarf.units[*unit as usize].paths.find(line.file)?;
+        if detail.frames.get(self.frame as usize).is_some_and(|frame| frame.cost > limits::PLACE) {
+            return None;
+        }
         Some(At { unit: *unit, path, line: line.line, frame: self.frame })
     }
 
@@ -81,7 +84,7 @@ impl<'d, 'a> Places<'d, 'a> {
         let (unit, detail) = self.unit.as_ref()?;
         let frame = detail.frames.get(number as usize)?;
         let paths = &self.dwarf.units[*unit as usize].paths;
-        let call_path = paths.get(frame.call_file as usize).copied().unwrap_or(NONE);
+        let call_path = paths.find(frame.call_file).unwrap_or(NONE);
         Some(StackFrame {
             function: frame.function,
             parent: frame.parent,

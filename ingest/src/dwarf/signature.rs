@@ -15,7 +15,12 @@ type Entry<'a> = gimli::DebuggingInformationEntry<Slice<'a>>;
 
 /// The declaration of a subprogram; none where it has no name, or would be too long.
 pub(super) fn write<'a>(files: &Files<'a>, die: Die) -> Option<String> {
-    let mut writer = Writer { files, is_c: is_c(files, die.unit), left: limits::SIGNATURE };
+    let mut writer = Writer {
+        files,
+        is_c: is_c(files, die.unit),
+        left: limits::SIGNATURE,
+        names_left: limits::SIGNATURE_NAMES,
+    };
     writer.function(die).filter(|text| text.len() <= limits::SIGNATURE)
 }
 
@@ -24,8 +29,10 @@ struct Writer<'f, 'a> {
     /// Whether the function is in C, where a structure's name alone is no type. Its types may stand in partial units, which
     /// have no language (dwz).
     is_c: bool,
-    /// Bytes of names that may still be written: types that contain each other grow without end.
+    /// Bytes that may still be written: types that contain each other grow without end.
     left: usize,
+    /// Bytes of names that may still be read.
+    names_left: usize,
 }
 
 impl<'a> Writer<'_, 'a> {
@@ -43,11 +50,11 @@ impl<'a> Writer<'_, 'a> {
         let returns =
             chain.iter().find_map(|(die, entry, _)| Some((die.unit, entry.attr_value(dw::DW_AT_type)?)));
         let source = chain.iter().position(|(_, _, is_instance)| !is_instance).unwrap_or(0);
-        let mut parameters = self.parameters(chain[source].0);
+        let mut parameters = self.parameters(chain[source].0, 0);
         let is_prototyped = chain.iter().any(|(_, entry, _)| entry.has_attr(dw::DW_AT_prototyped));
         for (die, _, _) in &chain[source + 1..] {
             if parameters.is_empty() {
-                parameters = self.parameters(*die);
+                parameters = self.parameters(*die, 0);
             }
         }
         let inside = match (parameters.is_empty(), is_prototyped) {
@@ -65,29 +72,49 @@ impl<'a> Writer<'_, 'a> {
     }
 
     /// The parameters of a subprogram or subroutine type.
-    fn parameters(&mut self, die: Die) -> Vec<String> {
+    fn parameters(&mut self, die: Die, depth: usize) -> Vec<String> {
         let mut parameters = Vec::new();
-        let files = self.files;
-        let Some((_, unit)) = files.unit(die.unit) else { return parameters };
-        let Ok(mut tree) = unit.entries_tree(Some(die.offset)) else { return parameters };
-        let Ok(root) = tree.root() else { return parameters };
-        let mut children = root.children();
-        while let Ok(Some(child)) = children.next() {
-            let entry = child.entry();
+        self.children(die, &mut |writer, entry| {
             match entry.tag() {
                 dw::DW_TAG_formal_parameter if entry.has_attr(dw::DW_AT_artificial) => {}
                 dw::DW_TAG_formal_parameter => {
-                    let name = self.text(die.unit, entry).unwrap_or_default();
-                    parameters.push(self.typed(die.unit, entry, name, 0));
+                    let name = writer.text(die.unit, entry).unwrap_or_default();
+                    parameters.push(writer.typed(die.unit, entry, name, depth));
                 }
                 dw::DW_TAG_unspecified_parameters => parameters.push("...".to_owned()),
-                _ => {}
+                _ => return false,
             }
-            if self.left == 0 {
-                break;
+            writer.spend(2);
+            true
+        });
+        parameters
+    }
+
+    /// Goes through the entries right below one, until the given function has not taken [`limits::PARAMETER_GAP`] entries, or
+    /// nothing more may be written.
+    fn children(&mut self, die: Die, take: &mut dyn FnMut(&mut Self, &Entry<'a>) -> bool) {
+        let files = self.files;
+        let Some((_, unit)) = files.unit(die.unit) else { return };
+        let Ok(mut entries) = unit.entries_raw(Some(die.offset)) else { return };
+        let mut entry = Entry::null();
+        let mut gap = 0;
+        while !entries.is_empty() && gap <= limits::PARAMETER_GAP && self.left > 0 {
+            // The entry itself is at depth 0.
+            let depth = entries.next_depth();
+            if depth <= 0 && entries.next_offset() != die.offset {
+                return;
+            }
+            let Ok(is_entry) = entries.read_entry(&mut entry) else { return };
+            gap += 1;
+            if is_entry && depth == 1 && take(self, &entry) {
+                gap = 0;
             }
         }
-        parameters
+    }
+
+    /// Counts what is written.
+    fn spend(&mut self, bytes: usize) {
+        self.left = self.left.saturating_sub(bytes);
     }
 
     /// A declarator of the type that an entry has; `void` where it has none.
@@ -107,6 +134,7 @@ impl<'a> Writer<'_, 'a> {
         else {
             return spaced("?", &declarator);
         };
+        self.spend(1);
         let (unit, tag) = (die.unit, entry.tag());
         match tag {
             dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type | dw::DW_TAG_rvalue_reference_type => {
@@ -145,7 +173,7 @@ impl<'a> Writer<'_, 'a> {
                 self.typed(unit, &entry, format!("{declarator}{bounds}"), depth + 1)
             }
             dw::DW_TAG_subroutine_type => {
-                let parameters = self.parameters(die).join(", ");
+                let parameters = self.parameters(die, depth + 1).join(", ");
                 self.typed(unit, &entry, format!("{declarator}({parameters})"), depth + 1)
             }
             _ => {
@@ -182,31 +210,27 @@ impl<'a> Writer<'_, 'a> {
     }
 
     /// The bounds of an array type, `[4][2]`.
-    fn bounds(&self, die: Die) -> String {
+    fn bounds(&mut self, die: Die) -> String {
         let mut bounds = String::new();
-        let files = self.files;
-        let Some((_, unit)) = files.unit(die.unit) else { return bounds };
-        let Ok(mut tree) = unit.entries_tree(Some(die.offset)) else { return bounds };
-        let Ok(root) = tree.root() else { return bounds };
-        let mut children = root.children();
-        while let Ok(Some(child)) = children.next() {
-            let entry = child.entry();
-            if entry.tag() == dw::DW_TAG_subrange_type && bounds.len() < limits::SIGNATURE {
-                let number =
-                    |at| entry.attr_value(at).and_then(|value: AttributeValue<_>| value.udata_value());
-                let upper = number(dw::DW_AT_upper_bound).and_then(|last| last.checked_add(1));
-                match number(dw::DW_AT_count).or(upper) {
-                    Some(count) => bounds.push_str(&format!("[{count}]")),
-                    None => bounds.push_str("[]"),
-                }
+        self.children(die, &mut |writer, entry| {
+            if entry.tag() != dw::DW_TAG_subrange_type {
+                return false;
             }
-        }
+            let number = |at| entry.attr_value(at).and_then(|value: AttributeValue<_>| value.udata_value());
+            let upper = number(dw::DW_AT_upper_bound).and_then(|last| last.checked_add(1));
+            match number(dw::DW_AT_count).or(upper) {
+                Some(count) => bounds.push_str(&format!("[{count}]")),
+                None => bounds.push_str("[]"),
+            }
+            writer.spend(2);
+            true
+        });
         bounds
     }
 
     /// The name of an entry, as far as names may still be written.
     fn text(&mut self, unit: UnitId, entry: &Entry<'a>) -> Option<String> {
-        let name = self.files.text(unit, entry.attr_value(dw::DW_AT_name)?)?;
+        let name = self.files.text(unit, entry.attr_value(dw::DW_AT_name)?, &mut self.names_left)?;
         if name.is_empty() || name.len() > self.left {
             self.left = if name.is_empty() { self.left } else { 0 };
             return None;

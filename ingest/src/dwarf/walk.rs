@@ -6,8 +6,9 @@ use gimli::{AttributeValue, RangeListsOffset, UnitOffset, constants as dw};
 
 use super::{
     CodeRanges, Slice,
-    file::{Die, Files, Unit, UnitId, Value},
+    file::{Die, Files, UnitId, Value},
     spans::{Flat, Span},
+    unit::Unit,
 };
 use crate::limits;
 
@@ -25,6 +26,10 @@ pub(super) struct Walked<'a> {
     pub(super) spans: Flat,
     /// Subprograms with a name and a place: name, file, line.
     pub(super) declared: Vec<(&'a [u8], u32, u32)>,
+    /// The ranges of the unit itself.
+    pub(super) ranges: Vec<(u64, u64)>,
+    /// Whether there were more ranges, or longer names, than a unit of its size may have.
+    pub(super) lost: bool,
     /// Where it had to stop.
     pub(super) error: Option<String>,
 }
@@ -66,6 +71,27 @@ pub(super) struct Frame<'a> {
     pub(super) call_file: u32,
     /// Where it was called: line, 0 for none.
     pub(super) call_line: u32,
+    /// The bytes that it takes as JSON; with [`add_up`] those of all that it stands in too.
+    pub(super) cost: u32,
+}
+
+/// Counts what frames take on a page with all that they stand in. `path` gives the bytes of a file's path as JSON.
+pub(super) fn add_up(frames: &mut [Frame<'_>], path: impl Fn(u32) -> u32) {
+    for number in 0..frames.len() {
+        let frame = frames[number];
+        // Parents come first.
+        let parent = frames.get(frame.parent as usize).map_or(0, |parent| parent.cost);
+        let call = if frame.call_file == NONE { 0 } else { path(frame.call_file) };
+        frames[number].cost = frame.cost.saturating_add(parent).saturating_add(call);
+    }
+}
+
+/// The most bytes that a name or path takes as JSON, with what stands around it.
+pub(super) fn json_size(text: &[u8]) -> u32 {
+    // Of names longer than this a prefix is told.
+    let told = &text[..text.len().min(4096)];
+    let is_plain = told.iter().all(|byte| (0x20..0x7f).contains(byte) && !matches!(byte, b'"' | b'\\'));
+    (if is_plain { told.len() } else { told.len() * 6 }) as u32 + 200
 }
 
 /// Goes through a unit's entries.
@@ -81,10 +107,13 @@ pub(super) fn walk<'a>(files: &Files<'a>, id: UnitId, code: &CodeRanges) -> Walk
         names: BTreeMap::new(),
         // Ranges stand in another section, where many entries may name the same.
         ranges_left: limits::RANGES_LEAST + unit.header.unit_length(),
+        // So may names.
+        names_left: limits::NAMES_LEAST + unit.header.unit_length().saturating_mul(limits::NAMES_RATIO),
         walked: &mut walked,
         spans: &mut spans,
     };
     let error = walk.all().err();
+    walked.lost = walk.ranges_left == 0 || walk.names_left == 0;
     walked.error = error.map(|error| error.to_string());
     walked.spans = Flat::of(&spans);
     walked
@@ -97,6 +126,7 @@ struct Walk<'w, 'a> {
     code: &'w CodeRanges,
     names: BTreeMap<Die, Option<&'a [u8]>>,
     ranges_left: usize,
+    names_left: usize,
     walked: &'w mut Walked<'a>,
     spans: &'w mut Vec<Span>,
 }
@@ -133,6 +163,17 @@ impl<'a> Walk<'_, 'a> {
             let inlined = match abbreviation.tag() {
                 dw::DW_TAG_subprogram => false,
                 dw::DW_TAG_inlined_subroutine => true,
+                _ if offset == unit.header.root_offset() => {
+                    let mut found = Attributes::default();
+                    for spec in abbreviation.attributes() {
+                        let attribute = entries.read_attribute(*spec)?;
+                        found.take(attribute.name(), &attribute);
+                    }
+                    self.walked.ranges = self.ranges(&found);
+                    // It may have as many again.
+                    self.ranges_left = limits::RANGES_LEAST + unit.header.unit_length();
+                    continue;
+                }
                 _ => {
                     entries.skip_attributes(abbreviation.attributes())?;
                     continue;
@@ -157,7 +198,7 @@ impl<'a> Walk<'_, 'a> {
         let die = Die { unit: self.id, offset };
         if let (Some(name), Some(file)) = (&found.name, found.file)
             && found.line > 0
-            && let Some(name) = self.files.text(self.id, *name)
+            && let Some(name) = self.files.text(self.id, *name, &mut self.names_left)
         {
             self.walked.declared.push((name, file, found.line));
         }
@@ -170,7 +211,9 @@ impl<'a> Walk<'_, 'a> {
             value => self.address(value),
         });
         let entry = entry.filter(|entry| ranges.iter().any(|(start, end)| (start..end).contains(&entry)));
-        let frame = self.push(Frame { function: name, parent: NONE, call_file: NONE, call_line: 0 }, &ranges);
+        let cost = json_size(name.unwrap_or_default());
+        let frame = Frame { function: name, parent: NONE, call_file: NONE, call_line: 0, cost };
+        let frame = self.push(frame, &ranges);
         let (ranges, entry, declared) = (ranges.into(), entry.unwrap_or(first), self.declared(found));
         self.walked.functions.push(Function { die, name, ranges, entry, declared });
         frame
@@ -203,7 +246,8 @@ impl<'a> Walk<'_, 'a> {
         }
         let function = self.name(found, None);
         let (call_file, call_line) = (found.file.unwrap_or(NONE), found.line);
-        self.push(Frame { function, parent, call_file, call_line }, &ranges)
+        let cost = json_size(function.unwrap_or_default());
+        self.push(Frame { function, parent, call_file, call_line, cost }, &ranges)
     }
 
     fn push(&mut self, frame: Frame<'a>, ranges: &[(u64, u64)]) -> u32 {
@@ -218,20 +262,20 @@ impl<'a> Walk<'_, 'a> {
 
     /// The name of an entry, by what was read of it or by what it is an instance of. Each is looked for once.
     fn name(&mut self, found: &Attributes<'a>, die: Option<Die>) -> Option<&'a [u8]> {
-        let text = |value: &Option<Value<'a>>| {
-            (*value).and_then(|value| self.files.text(self.id, value)).filter(|name| !name.is_empty())
+        let (files, id, left) = (self.files, self.id, &mut self.names_left);
+        let mut text = |value: Option<Value<'a>>| {
+            value.and_then(|value| files.text(id, value, left)).filter(|name| !name.is_empty())
         };
-        if let Some(linkage) = text(&found.linkage) {
+        if let Some(linkage) = text(found.linkage) {
             return Some(linkage);
         }
         let origin = found.origin.as_ref().or(found.specification.as_ref());
-        let Some(origin) = origin.and_then(|value| self.files.follow(self.id, value)) else {
-            return text(&found.name);
+        let Some(origin) = origin.and_then(|value| files.follow(id, value)) else {
+            return text(found.name);
         };
         // Its own plain name counts only where the others have no linkage name: the whole chain is looked at.
         let start = if found.name.is_some() { die.unwrap_or(origin) } else { origin };
-        let files = self.files;
-        *self.names.entry(start).or_insert_with(|| files.name(start))
+        *self.names.entry(start).or_insert_with(|| files.name(start, &mut self.names_left))
     }
 
     /// The ranges of an entry that are code of this file: others were left out by the linker.

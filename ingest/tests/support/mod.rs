@@ -185,8 +185,13 @@ fn stack(page: &FunctionPage, run: &Run) -> Option<Stack> {
 }
 
 fn pack<T: serde::de::DeserializeOwned>(path: &Path) -> Vec<T> {
+    documents(path).iter().map(|document| from_slice(document).unwrap()).collect()
+}
+
+/// The documents of a pack; none where there is no such file.
+pub(crate) fn documents(path: &Path) -> Vec<Vec<u8>> {
     let Ok(bytes) = fs::read(path) else { return Vec::new() };
-    let mut text = String::new();
-    MultiGzDecoder::new(&bytes[..]).read_to_string(&mut text).unwrap();
-    text.lines().map(|line| from_slice(line.as_bytes()).unwrap()).collect()
+    let mut text = Vec::new();
+    MultiGzDecoder::new(&bytes[..]).read_to_end(&mut text).unwrap();
+    text.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
 }
