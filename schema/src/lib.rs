@@ -79,7 +79,8 @@ pub use sources::{Lines, SourceFile, SourceLevel, SourcesPage};
 /// | version | what changed |
 /// | --- | --- |
 /// | 1 | the first: bodies, rows, edges, callers, data for x86-64 and AArch64; no lines, no sources |
-pub const DERIVATION: u32 = 1;
+/// | 2 | DWARF 2 to 5: lines, inlined frames, functions, parts, signatures; `.gnu_debugdata`; sources |
+pub const DERIVATION: u32 = 2;
 
 /// The decoders and demanglers that derivation [`DERIVATION`] stands for: another version of one of them may print other
 /// bytes. `cargo xtask tidy` holds `Cargo.lock` to this list.

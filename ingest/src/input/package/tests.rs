@@ -200,7 +200,8 @@ fn damage_is_told_of_its_part() {
 
 #[test]
 fn whatever_is_changed_it_is_read_or_refused() {
-    let entries = [entry(b"long", b'L', b"name\0"), entry(b"a", b'0', b"first"), entry(b"b", b'0', b"second")];
+    let entries =
+        [entry(b"long", b'L', b"name\0"), entry(b"a", b'0', b"first"), entry(b"b", b'0', b"second")];
     let mut state = 1_u64;
     let mut random = |below: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
