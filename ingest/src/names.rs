@@ -78,12 +78,13 @@ impl<'data> CodeNames<'data> {
             furthest = furthest.max(*end);
             *end = furthest;
         }
-        labels.retain(|label| {
-            let before = claims.partition_point(|(start, _)| *start < label.address);
-            before.checked_sub(1).is_none_or(|index| {
-                claims[index].1.section != label.address.section || claims[index].1 <= label.address
-            })
-        });
+        // Inside what a symbol claims, and not at its start.
+        let is_claimed = |address: Address| {
+            let before = claims.partition_point(|(start, _)| *start < address);
+            let last = before.checked_sub(1).map(|index| claims[index].1);
+            last.is_some_and(|end| end.section == address.section && end > address)
+        };
+        labels.retain(|label| !is_claimed(label.address));
         named.append(&mut labels);
         named.sort_by_key(|name| name.address);
         let mut more = Vec::new();
@@ -97,7 +98,7 @@ impl<'data> CodeNames<'data> {
             {
                 known.from.push(Origin::Dwarf);
             }
-            if here.is_empty() {
+            if here.is_empty() && !is_claimed(address) {
                 let range = function.ranges.iter().find(|(start, _)| *start == function.entry);
                 more.push(PlaceName {
                     address,
