@@ -1,4 +1,4 @@
-//! Golden editions: the bytes of two fixtures' editions, pinned. What changes one is a new derivation version, or a fault.
+//! Golden editions: the bytes of some editions, pinned: of fixtures, and of `examples/hello` with its source. What changes one is a new derivation version, or a fault.
 //!
 //! The documents stand there inflated, so that a difference can be read; `manifest.json` and `packs.json` pin the rest, stored
 //! bytes included.
@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, fs, io::Read as _, path::Path};
 
 use elfscope_schema::DERIVATION;
 use flate2::read::MultiGzDecoder;
-use support::{add_alone, repository};
+use support::{add_alone, add_with_sources, repository};
 
 const UPDATE: &str = "ELFSCOPE_UPDATE_GOLDENS=1 cargo test -p elfscope-ingest --test golden";
 
@@ -19,8 +19,12 @@ fn editions_of_fixtures_are_byte_for_byte_what_they_were() {
     #[expect(clippy::disallowed_methods, reason = "a test's own switch")]
     let update = std::env::var_os("ELFSCOPE_UPDATE_GOLDENS").is_some();
     let mut differences = Vec::new();
-    for file in ["edges-x86_64.so", "relocatable-aarch64.o", "other-s390x.so"] {
-        let (folder, added) = add_alone(&repository("fixtures/bin").join(file));
+    let bin = repository("fixtures/bin");
+    let alone = ["edges-x86_64.so", "relocatable-aarch64.o", "other-s390x.so"];
+    let mut editions: Vec<_> = alone.map(|file| (file, add_alone(&bin.join(file)))).into();
+    let hello = repository("examples/hello");
+    editions.push(("hello", add_with_sources(&hello.join("hello"), &[hello])));
+    for (file, (folder, added)) in editions {
         let edition = folder.path().join(added.build_id.as_str()).join(added.edition.as_str());
         let told = inflated(&edition);
         let golden = repository("fixtures/golden").join(format!("{file}.{DERIVATION}"));

@@ -79,14 +79,16 @@ pub use sources::{Lines, SourceFile, SourceLevel, SourcesPage};
 /// | version | what changed |
 /// | --- | --- |
 /// | 1 | the first: bodies, rows, edges, callers, data for x86-64 and AArch64; no lines, no sources |
-pub const DERIVATION: u32 = 1;
+/// | 2 | DWARF 2 to 5: lines, inlined frames, functions, parts, signatures; `.gnu_debugdata`; sources |
+pub const DERIVATION: u32 = 2;
 
-/// The decoders and demanglers that derivation [`DERIVATION`] stands for: another version of one of them may print other
+/// The decoders, demanglers and the reader of DWARF that derivation [`DERIVATION`] stands for: another version of one of them may print other
 /// bytes. `cargo xtask tidy` holds `Cargo.lock` to this list.
-pub const PINNED: [(&str, &str); 5] = [
+pub const PINNED: [(&str, &str); 6] = [
     ("capstone", "0.14.0"),
     ("capstone-sys", "0.18.0"),
     ("cpp_demangle", "0.5.1"),
+    ("gimli", "0.34.0"),
     ("miniz_oxide", "0.9.1"),
     ("rustc-demangle", "0.1.28"),
 ];

@@ -15,16 +15,21 @@ const MOST: usize = 4;
 
 /// Hints of all that was added, those of equal flags as one, most files first.
 pub(super) fn lines(added: &[Added]) -> Vec<Line> {
-    let mut together: BTreeMap<(&Origin, &str, &[String]), (u64, u64, &Hint)> = BTreeMap::new();
+    let mut together = BTreeMap::new();
     for hint in added.iter().flat_map(|added| &added.hints) {
-        let entry = together.entry((&hint.of, &hint.folder, &hint.flags)).or_insert((0, 0, hint));
-        entry.0 += hint.missing;
-        entry.1 += hint.mismatched;
+        let key = (&hint.of, &hint.folder, &hint.flags);
+        together
+            .entry(key)
+            .and_modify(|sum: &mut Hint| {
+                sum.missing += hint.missing;
+                sum.mismatched += hint.mismatched;
+            })
+            .or_insert_with(|| hint.clone());
     }
-    let mut hints: Vec<(u64, u64, &Hint)> = together.into_values().collect();
-    hints.sort_by_key(|(missing, mismatched, _)| std::cmp::Reverse(missing + mismatched));
+    let mut hints: Vec<Hint> = together.into_values().collect();
+    hints.sort_by_key(|hint| std::cmp::Reverse(hint.missing + hint.mismatched));
     let left = hints.len().saturating_sub(MOST);
-    let mut lines: Vec<Line> = hints.into_iter().take(MOST).flat_map(told).collect();
+    let mut lines: Vec<Line> = hints.iter().take(MOST).flat_map(told).collect();
     if left > 0 {
         lines.push(Line::of(
             Kind::Note,
@@ -34,7 +39,8 @@ pub(super) fn lines(added: &[Added]) -> Vec<Line> {
     lines
 }
 
-fn told((missing, mismatched, hint): (u64, u64, &Hint)) -> Vec<Line> {
+fn told(hint: &Hint) -> Vec<Line> {
+    let (missing, mismatched) = (hint.missing, hint.mismatched);
     let folder = match hint.folder.as_str() {
         "." => "with relative paths".to_owned(),
         folder => format!("below {}", escape::path(folder)),
