@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
 
 use crate::{
-    real,
+    fuzz, real,
     report::Report,
     run::{cargo, show, text},
     setup, tidy,
@@ -39,6 +39,8 @@ enum Stage {
     Tidy,
     /// Real binaries against readelf and objdump
     Real,
+    /// Inputs that a fuzzer makes, a minute for each target
+    Fuzz,
 }
 
 impl Stage {
@@ -68,6 +70,7 @@ impl Stage {
             Self::Tests => tests(report),
             Self::Tidy => tidy::run(report),
             Self::Real => real::run(&real::Options::default(), report),
+            Self::Fuzz => fuzz::run(&fuzz::Options::default(), report),
         }
     }
 }
