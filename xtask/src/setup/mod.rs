@@ -43,6 +43,7 @@ const TOOLS: &[(&str, &str)] = &[
         if cfg!(target_arch = "aarch64") { "binutils" } else { "binutils-aarch64-linux-gnu" },
     ),
     ("cc", "gcc"),
+    ("c++", "g++"),
     ("python3", "python3"),
     ("setpriv", "util-linux"),
 ];
