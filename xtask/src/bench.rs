@@ -1,6 +1,8 @@
-//! `cargo xtask bench`: `elfscope add` against `objdump -d` on the same libc, taking turns.
+//! `cargo xtask bench`: `elfscope add` against `objdump` on the same libc, taking turns: stripped against `-d`, with debug
+//! data and sources against `-dl` on the same file with its debug data in it.
 
 use std::{
+    ffi::OsString,
     fs::{self, File},
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -9,18 +11,23 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
+use tempfile::TempDir;
 
 use crate::{
     real,
     report::Report,
-    run::{has, program, root, stdout, text},
+    run::{has, output, program, root, stdout, text},
     setup::Inputs,
 };
 
-/// The page that `--write` writes, and the comments between which the table stands in it.
+/// The page that `--write` writes, and the comments between which the tables stand in it.
 const PAGE: &str = "docs/benchmarks.md";
 const START: &str = "<!-- made by `cargo xtask bench --write` -->";
 const END: &str = "<!-- end -->";
+/// The heading of the second table, and what stands below it.
+const WITH_SOURCES: &str = "Adding libc with debug data and sources";
+const WHAT_IS_READ: &str = "objdump reads the file with its debug data in it (`eu-unstrip`) and no source; elfscope reads \
+    the stripped file, the debug file and the unpacked source package, and writes everything: each cited source included.";
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -33,7 +40,7 @@ pub(crate) struct Options {
     /// Measure this elfscope instead of building one
     #[arg(long)]
     elfscope: Option<PathBuf>,
-    /// Put the table into docs/benchmarks.md
+    /// Put the tables into docs/benchmarks.md
     #[arg(long)]
     write: bool,
 }
@@ -47,6 +54,9 @@ struct Turn {
     run: Run,
     times: Vec<Duration>,
     peak: u64,
+    /// What runs wrote, kept until all have run: ext4 is slow to make files for a minute after as many were deleted (seen:
+    /// it tripled the time of adding sources).
+    folders: Vec<TempDir>,
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
@@ -54,9 +64,31 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Some(path) => path.canonicalize().with_context(|| path.display().to_string())?,
         None => real::build()?,
     };
-    let libc = Inputs::find(false, &mut Report::default())?.amd64.context("there is no libc to add")?;
+    let found = Inputs::find(false, &mut Report::default())?;
+    let libc = found.amd64.as_ref().context("there is no libc to add")?;
     let (runs, cores) = (options.runs.max(1), options.cores.max(1));
-    let mut turns = turns(&elfscope, &libc, cores);
+    let work = tempfile::tempdir()?;
+    let mut text = measured(stripped(&elfscope, libc, cores), libc, runs, cores)?;
+    match (&found.amd64_debug, &found.source) {
+        (Some(debug), Some(source)) => {
+            let unstripped = work.path().join("libc.so.6");
+            output(program("eu-unstrip").arg("-o").arg(&unstripped).args([libc, debug]))?;
+            let turns = with_sources(&elfscope, [libc.as_path(), debug, &source.tree], &unstripped, cores);
+            let table = measured(turns, &unstripped, runs, cores)?;
+            text += &format!("\n## {WITH_SOURCES}\n\n{WHAT_IS_READ}\n\n{table}");
+        }
+        _ => println!("not measured, for lack of debug file or sources: {WITH_SOURCES}"),
+    }
+    print!("{text}");
+    if options.write {
+        write(&text)?;
+        println!("written to {PAGE}");
+    }
+    Ok(())
+}
+
+/// Lets them take turns, and tells how long they took.
+fn measured(mut turns: Vec<Turn>, libc: &Path, runs: usize, cores: usize) -> Result<String> {
     for number in 0..=runs {
         for turn in &mut turns {
             let time = turn.time()?;
@@ -69,59 +101,55 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     for turn in &mut turns {
         turn.peak = turn.peak()?;
     }
-    let table = table(&turns, &libc, runs, cores)?;
-    print!("{table}");
-    if options.write {
-        write(&table)?;
-        println!("written to {PAGE}");
-    }
-    Ok(())
+    table(&turns, libc, runs, cores)
 }
 
-fn turns(elfscope: &Path, libc: &Path, cores: usize) -> Vec<Turn> {
-    let turn = |what, run: Run| Turn { what, run, times: Vec::new(), peak: 0 };
-    let objdump = {
-        let libc = libc.to_owned();
-        move || {
-            let mut command = on_cores(cores, "objdump".as_ref());
-            command.arg("-d").arg(&libc);
-            command
-        }
-    };
-    let to_file = objdump.clone();
-    let (elfscope, libc) = (elfscope.to_owned(), libc.to_owned());
+fn stripped(elfscope: &Path, libc: &Path, cores: usize) -> Vec<Turn> {
     vec![
-        turn(
-            "`objdump -d libc.so.6 > /dev/null`",
-            Box::new(move |_| {
-                let mut command = objdump();
-                command.stdout(Stdio::null());
-                Ok(command)
-            }),
-        ),
-        turn(
-            "`objdump -d libc.so.6 > FILE`",
-            Box::new(move |folder| {
-                let mut command = to_file();
-                command.stdout(File::create(folder.join("listing"))?);
-                Ok(command)
-            }),
-        ),
-        turn(
-            "`elfscope add libc.so.6`, a new archive each time",
-            Box::new(move |folder| {
-                let mut command = on_cores(cores, elfscope.as_os_str());
-                command
-                    .arg("add")
-                    .arg("--archive")
-                    .arg(folder.join("archive"))
-                    .arg("--jobs")
-                    .arg(cores.to_string());
-                command.arg(&libc).stdout(Stdio::null()).stderr(Stdio::null());
-                Ok(command)
-            }),
-        ),
+        objdump("`objdump -d libc.so.6 > /dev/null`", "-d", libc, cores, false),
+        objdump("`objdump -d libc.so.6 > FILE`", "-d", libc, cores, true),
+        add("`elfscope add libc.so.6`, a new archive each time", elfscope, &[libc.into()], cores),
     ]
+}
+
+fn with_sources(
+    elfscope: &Path,
+    [libc, debug, sources]: [&Path; 3],
+    unstripped: &Path,
+    cores: usize,
+) -> Vec<Turn> {
+    let what = "`elfscope add libc.so.6 --debug FILE --source FOLDER`, a new archive each time";
+    let arguments = [libc.into(), "--debug".into(), debug.into(), "--source".into(), sources.into()];
+    vec![
+        objdump("`objdump -dl libc.so.6 > /dev/null`", "-dl", unstripped, cores, false),
+        objdump("`objdump -dl libc.so.6 > FILE`", "-dl", unstripped, cores, true),
+        add(what, elfscope, &arguments, cores),
+    ]
+}
+
+fn objdump(what: &'static str, option: &'static str, file: &Path, cores: usize, is_kept: bool) -> Turn {
+    let file = file.to_owned();
+    let run = move |folder: &Path| {
+        let mut command = on_cores(cores, "objdump".as_ref());
+        command.arg(option).arg(&file);
+        let listing = if is_kept { File::create(folder.join("listing"))?.into() } else { Stdio::null() };
+        command.stdout(listing);
+        Ok(command)
+    };
+    Turn { what, run: Box::new(run), times: Vec::new(), peak: 0, folders: Vec::new() }
+}
+
+fn add(what: &'static str, elfscope: &Path, arguments: &[OsString], cores: usize) -> Turn {
+    let (elfscope, arguments) = (elfscope.to_owned(), arguments.to_owned());
+    let run = move |folder: &Path| {
+        let mut command = on_cores(cores, elfscope.as_os_str());
+        command.arg("add").arg("--archive").arg(folder.join("archive"));
+        // Debug data that the system happens to have would be read too.
+        command.arg("--only-given").arg("--jobs").arg(cores.to_string()).args(&arguments);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        Ok(command)
+    };
+    Turn { what, run: Box::new(run), times: Vec::new(), peak: 0, folders: Vec::new() }
 }
 
 /// A program on the first cores only, where the system can say so.
@@ -136,9 +164,10 @@ fn on_cores(cores: usize, name: &std::ffi::OsStr) -> Command {
 }
 
 impl Turn {
-    fn time(&self) -> Result<Duration> {
+    fn time(&mut self) -> Result<Duration> {
         let folder = tempfile::tempdir()?;
         let mut command = (self.run)(folder.path())?;
+        self.folders.push(folder);
         let start = Instant::now();
         let status = command.status().with_context(|| text(&command))?;
         let time = start.elapsed();
@@ -149,12 +178,13 @@ impl Turn {
     }
 
     /// The most memory that it held, in bytes, in a run of its own: `getrusage` tells it, through Python.
-    fn peak(&self) -> Result<u64> {
+    fn peak(&mut self) -> Result<u64> {
         const SCRIPT: &str = "import resource, subprocess, sys\n\
             subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)\n\
             print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)";
         let folder = tempfile::tempdir()?;
         let measured = (self.run)(folder.path())?;
+        self.folders.push(folder);
         let mut command = program("python3");
         command.arg("-c").arg(SCRIPT).arg(measured.get_program()).args(measured.get_args());
         let kilobytes: u64 = stdout(&mut command)?.trim().parse().context("no number of kilobytes")?;

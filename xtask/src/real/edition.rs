@@ -9,7 +9,8 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 use elfscope_schema::{
-    BuildId, CallersPage, DataPage, EditionId, FunctionPage, Lookup, LookupPage, Meta, Record, from_slice,
+    BuildId, CallersPage, DataPage, EditionId, FunctionPage, Lookup, LookupPage, Manifest, Meta, Record,
+    SourceFile, SourcesPage, from_slice,
 };
 use flate2::bufread::MultiGzDecoder;
 
@@ -22,10 +23,31 @@ pub(super) struct Edition {
 impl Edition {
     /// The only edition of an archive.
     pub(super) fn only(archive: &Path) -> Result<Self> {
-        let build = only_folder(archive, |name| name.parse::<BuildId>().is_ok())?;
-        let folder = only_folder(&build, |name| name.parse::<EditionId>().is_ok())?;
-        let meta = from_slice(&fs::read(folder.join("meta.json"))?).context("meta.json")?;
-        Ok(Self { folder, meta })
+        one(Self::all(archive)?, archive, "editions")
+    }
+
+    /// The only edition of an archive that is of a file with this name.
+    pub(super) fn named(archive: &Path, name: &str) -> Result<Self> {
+        let mut editions = Self::all(archive)?;
+        editions.retain(|edition| edition.meta.file.name.text() == name);
+        one(editions, archive, &format!("editions of {name}"))
+    }
+
+    /// All editions of an archive.
+    pub(super) fn all(archive: &Path) -> Result<Vec<Self>> {
+        let mut editions = Vec::new();
+        for build in folders(archive, |name| name.parse::<BuildId>().is_ok())? {
+            for folder in folders(&build, |name| name.parse::<EditionId>().is_ok())? {
+                let meta = from_slice(&fs::read(folder.join("meta.json"))?).context("meta.json")?;
+                editions.push(Self { folder, meta });
+            }
+        }
+        Ok(editions)
+    }
+
+    /// `manifest.json`.
+    pub(super) fn manifest(&self) -> Result<Manifest> {
+        from_slice(&fs::read(self.folder.join("manifest.json"))?).context("manifest.json")
     }
 
     /// Pages of all bodies, in order.
@@ -41,6 +63,15 @@ impl Edition {
     /// Pages of all data.
     pub(super) fn data(&self) -> Result<Pages<DataPage>> {
         self.pages("data.jsonl.gz", "")
+    }
+
+    /// The source files that the debug data cites.
+    pub(super) fn sources(&self) -> Result<Vec<SourceFile>> {
+        let mut sources = Vec::new();
+        for page in self.pages::<SourcesPage>("sources.jsonl.gz", "")? {
+            sources.extend(page?.sources);
+        }
+        Ok(sources)
     }
 
     /// All records of one index.
@@ -90,16 +121,21 @@ impl<T: serde::de::DeserializeOwned> Iterator for Pages<T> {
     }
 }
 
-fn only_folder(parent: &Path, is_named: impl Fn(&str) -> bool) -> Result<PathBuf> {
+fn one(mut editions: Vec<Edition>, archive: &Path, what: &str) -> Result<Edition> {
+    if editions.len() != 1 {
+        bail!("{} has {} {what} where one was expected", archive.display(), editions.len());
+    }
+    Ok(editions.remove(0))
+}
+
+fn folders(parent: &Path, is_named: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(parent)? {
+    for entry in fs::read_dir(parent).with_context(|| parent.display().to_string())? {
         let entry = entry?;
         if entry.file_name().to_str().is_some_and(&is_named) {
             found.push(entry.path());
         }
     }
-    match &found[..] {
-        [only] => Ok(only.clone()),
-        _ => bail!("{} has {} folders where one was expected", parent.display(), found.len()),
-    }
+    found.sort();
+    Ok(found)
 }

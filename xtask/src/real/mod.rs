@@ -8,24 +8,35 @@ mod coverage;
 mod data;
 mod edition;
 mod imports;
+mod inputs;
+mod lines;
 mod listing;
 mod objdump;
+mod package;
 mod readelf;
 mod registers;
 mod same;
+mod sources;
 mod strings;
 mod symbols;
 mod tally;
 mod targets;
 
 use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     time::Instant,
 };
 
 use anyhow::{Context as _, Result};
 use clap::Args;
+use tempfile::TempDir;
 
+use self::{
+    edition::Edition,
+    inputs::{Given, Input, Subject},
+};
 use crate::{
     report::Report,
     run::{cargo, has, metadata, output, program, root, show},
@@ -40,6 +51,9 @@ pub(crate) struct Options {
     /// Check only inputs whose name has this in it
     #[arg(long)]
     only: Option<String>,
+    /// Also what takes long: packages added once for each thing that must change no byte
+    #[arg(long)]
+    full: bool,
 }
 
 /// A machine that has an oracle.
@@ -69,35 +83,8 @@ impl Machine {
     }
 }
 
-/// A binary to check.
-struct Input {
-    name: &'static str,
-    file: PathBuf,
-    debug: Option<PathBuf>,
-    machine: Machine,
-}
-
-/// Every input that this machine has.
-fn inputs(found: &Inputs, elfscope: &Path) -> Vec<Input> {
-    let mut inputs = Vec::new();
-    let mut add = |name, file: Option<&PathBuf>, debug: Option<&PathBuf>, machine: Option<Machine>| {
-        if let (Some(file), Some(machine)) = (file, machine) {
-            inputs.push(Input { name, file: file.clone(), debug: debug.cloned(), machine });
-        }
-    };
-    add("libc amd64", found.amd64.as_ref(), None, Some(Machine::X86_64));
-    if found.amd64_debug.is_some() {
-        add(
-            "libc amd64 and debug file",
-            found.amd64.as_ref(),
-            found.amd64_debug.as_ref(),
-            Some(Machine::X86_64),
-        );
-    }
-    add("libc arm64", found.arm64.as_ref(), None, Some(Machine::Aarch64));
-    add("elfscope itself", Some(&elfscope.to_owned()), None, Machine::host());
-    inputs
-}
+/// The input whose programs share debug data.
+const SHARED: &str = "binutils packages, with dwz";
 
 pub(crate) fn run(options: &Options, report: &mut Report) -> Result<()> {
     if let Some(tool) = ["readelf", "python3"].into_iter().find(|tool| !has(tool)) {
@@ -109,8 +96,9 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<()> {
         None => build()?,
     };
     let found = Inputs::find(false, report)?;
-    let wanted = |input: &Input| options.only.as_ref().is_none_or(|only| input.name.contains(only.as_str()));
-    for input in inputs(&found, &elfscope).into_iter().filter(wanted) {
+    let work = Work::new()?;
+    let wanted = |name: &str| options.only.as_ref().is_none_or(|only| name.contains(only.as_str()));
+    for input in inputs::inputs(&found, &elfscope).iter().filter(|input| wanted(input.name)) {
         if objdump::tool(input.machine).is_none() {
             report.skip(
                 format!("real input {}", input.name),
@@ -118,15 +106,47 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<()> {
             );
             continue;
         }
-        check(&elfscope, &input, report).with_context(|| format!("real input {}", input.name))?;
+        check(&elfscope, input, &found, &work, report)
+            .with_context(|| format!("real input {}", input.name))?;
     }
-    if options.only.as_ref().is_none_or(|only| "same bytes".contains(only.as_str())) {
+    if wanted("wrong sources") {
+        wrong_sources(&elfscope, &found, &work, report).context("wrong sources")?;
+    }
+    if wanted("same bytes") {
         match &found.amd64 {
-            Some(libc) => same::check(&elfscope, libc, &elfscope, report)?,
+            Some(libc) => same::files(&elfscope, [libc, &elfscope], &work, report)?,
             None => report.skip("same bytes", "there is no libc to add"),
         }
     }
+    if wanted("same bytes with packages") {
+        match (&found.libc, &found.source) {
+            (Some(libc), Some(source)) => {
+                same::packages(&elfscope, (libc, source), options.full, &work, report)?;
+            }
+            _ => report.skip("same bytes with packages", "there is no package of libc and its source"),
+        }
+    }
     Ok(())
+}
+
+/// Where archives are made. They are kept until all checks have run: ext4 is slow to make files for a minute after as many
+/// were deleted (seen: 20 s of an `add` that takes 5).
+struct Work(TempDir);
+
+impl Work {
+    fn new() -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        // Another user must be able to go there.
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755))?;
+        Ok(Self(folder))
+    }
+
+    /// A folder that nothing is in yet.
+    fn folder(&self) -> Result<PathBuf> {
+        let folder = tempfile::tempdir_in(self.0.path())?.keep();
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o755))?;
+        Ok(folder)
+    }
 }
 
 /// Builds the program as a user would.
@@ -138,30 +158,97 @@ pub(crate) fn build() -> Result<PathBuf> {
 }
 
 /// Adds one input to an archive of its own and compares.
-fn check(elfscope: &Path, input: &Input, report: &mut Report) -> Result<()> {
-    let archive = tempfile::tempdir()?;
+fn check(elfscope: &Path, input: &Input, found: &Inputs, work: &Work, report: &mut Report) -> Result<()> {
+    let archive = work.folder()?;
     println!("{}", input.name);
     let start = Instant::now();
-    let mut add = program(elfscope);
-    add.arg("add").arg("--archive").arg(archive.path()).arg(&input.file);
-    if let Some(debug) = &input.debug {
-        add.arg("--debug").arg(debug);
-    }
-    output(&mut add)?;
+    output(&mut input.given.add(elfscope, &archive))?;
     let added = start.elapsed().as_secs_f64();
-    let edition = edition::Edition::only(archive.path())?;
-    let counts = &edition.meta.counts;
-    println!("  added in {added:.2} s: {} functions, {} rows", counts.functions, counts.rows);
-    let binary = readelf::Binary::read(&input.file)?;
-    listing::compare(&edition, &input.file, &binary, input.machine, input.name, report)?;
-    symbols::compare(&edition, &input.file, input.name, report)?;
-    if let Some(debug) = &input.debug {
-        println!("  symbols of the debug file:");
-        symbols::compare(&edition, debug, input.name, report)?;
+    let editions = Edition::all(&archive)?;
+    println!("  added in {added:.2} s: {} editions", editions.len());
+    if let Some(files) = &input.files {
+        package::compare(&editions, files, input.name, report)?;
     }
-    data::compare(&edition, &binary, input.name, report)?;
-    callers::compare(&edition, input.name, report)?;
-    verify(elfscope, archive.path(), input.name, report);
+    for subject in &input.subjects {
+        let file = subject.file.file_name().unwrap_or_default().to_string_lossy();
+        let edition = editions.iter().find(|edition| edition.meta.file.name.text() == file);
+        let edition = edition.with_context(|| format!("no edition of {file} was added"))?;
+        let name = format!("{}: {file}", input.name);
+        compare(edition, subject, input.machine, &name, report).with_context(|| file.into_owned())?;
+    }
+    if let (Some(source), "libc packages") = (&found.source, input.name) {
+        let libc = Edition::named(&archive, "libc.so.6")?;
+        sources::compare(&archive, &libc, &source.tree, true, input.name, report)?;
+        sources::puts(&archive, &libc, &source.tree, input.name, report)?;
+        sources::verified(&libc, true, input.name, report);
+    }
+    if let (SHARED, Some(subject)) = (input.name, input.subjects.first()) {
+        without_alternate(elfscope, &archive, subject, work, report)?;
+    }
+    verify(elfscope, &archive, input.name, report);
+    println!("  {:.1} s in all", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// Compares one edition with what other tools say of its file.
+fn compare(
+    edition: &Edition,
+    subject: &Subject,
+    machine: Machine,
+    name: &str,
+    report: &mut Report,
+) -> Result<()> {
+    let (counts, file) = (&edition.meta.counts, &subject.file);
+    println!("  {}: {} functions, {} rows", edition.meta.file.name.text(), counts.functions, counts.rows);
+    if subject.whole {
+        let binary = readelf::Binary::read(file)?;
+        listing::compare(edition, file, &binary, machine, name, report)?;
+        symbols::compare(edition, file, name, report)?;
+        if let Some(debug) = &subject.debug {
+            println!("  symbols of the debug file:");
+            symbols::compare(edition, debug, name, report)?;
+        }
+        data::compare(edition, &binary, name, report)?;
+        callers::compare(edition, name, report)?;
+    }
+    if let Some(lines) = &subject.lines {
+        lines::compare(edition, lines, name, report)?;
+    }
+    Ok(())
+}
+
+/// A program whose debug data needs an alternate, added without it.
+fn without_alternate(
+    elfscope: &Path,
+    with: &Path,
+    subject: &Subject,
+    work: &Work,
+    report: &mut Report,
+) -> Result<()> {
+    let archive = work.folder()?;
+    let given = Given { debug: subject.debug.iter().cloned().collect(), ..Given::file(&subject.file) };
+    output(&mut given.add(elfscope, &archive))?;
+    let without = Edition::only(&archive)?;
+    let name = without.meta.file.name.text().to_owned();
+    println!("  {name} without the alternate:");
+    let with = Edition::named(with, &name)?;
+    lines::alternate::compare(&with, &without, &format!("{SHARED}: {name} without"), report)
+}
+
+/// Sources of another release: none may pass for the package's own, and what doesn't fit isn't published.
+fn wrong_sources(elfscope: &Path, found: &Inputs, work: &Work, report: &mut Report) -> Result<()> {
+    let (Some(libc), Some(other)) = (&found.libc, &found.other_source) else {
+        report.skip("wrong sources", "there is no libc and the source of another release's");
+        return Ok(());
+    };
+    println!("wrong sources");
+    let archive = work.folder()?;
+    let given = Given { sources: vec![other.dsc.clone()], ..Given::packages(libc) };
+    output(&mut given.add(elfscope, &archive))?;
+    let edition = Edition::named(&archive, "libc.so.6")?;
+    sources::compare(&archive, &edition, &other.tree, false, "wrong sources", report)?;
+    sources::verified(&edition, false, "wrong sources", report);
+    verify(elfscope, &archive, "wrong sources", report);
     Ok(())
 }
 

@@ -1,35 +1,84 @@
-//! A private apt root: packages of several architectures from the mirror that the system itself uses, without changing
-//! the system.
+//! Private apt roots: packages of several architectures, and sources, from the mirror that the system itself uses,
+//! without changing the system.
 //!
 //! Adding a foreign architecture to the system's own lists fails on mirrors that don't have it for every suite
-//! (the security suite, seen on bookworm), and it needs root; this needs neither.
+//! (the security suite, seen on bookworm), and it needs root; this needs neither. Each root reads one suite's binaries or
+//! sources only, so that a mirror without the one still gives the other.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, process::Command};
 
 use anyhow::{Context as _, Result, bail};
+use tempfile::TempDir;
 
-use crate::run::{has, output, program};
+use crate::run::{has, output, program, stdout};
 
-/// Downloads packages, each `name:architecture`, into a folder.
-pub(super) fn download(packages: &[&str], folder: &Path) -> Result<()> {
-    for tool in ["apt-get", "dpkg-deb"] {
-        if !has(tool) {
-            bail!("there is no `{tool}` here");
+/// Releases that another release's sources can come from.
+const RELEASES: [&str; 5] = ["trixie", "bookworm", "forky", "sid", "bullseye"];
+
+/// A private root, its lists read.
+pub(super) struct Root {
+    folder: TempDir,
+}
+
+impl Root {
+    /// One that knows the packages of the system's release.
+    pub(super) fn packages() -> Result<Self> {
+        Self::with("deb", &release()?)
+    }
+
+    /// One that knows the sources of the system's release.
+    pub(super) fn sources() -> Result<Self> {
+        Self::with("deb-src", &release()?)
+    }
+
+    /// Those that know the sources of other releases, as far as the mirror has them.
+    pub(super) fn sources_of_others() -> Result<impl Iterator<Item = Result<Self>>> {
+        let own = release()?;
+        let others = RELEASES.into_iter().filter(|suite| *suite != own.suite).collect::<Vec<_>>();
+        let of = move |suite: &str| Self::with("deb-src", &Source { suite: suite.to_owned(), ..own.clone() });
+        Ok(others.into_iter().map(of))
+    }
+
+    fn with(types: &str, source: &Source) -> Result<Self> {
+        for tool in ["apt-get", "apt-cache", "dpkg-deb"] {
+            if !has(tool) {
+                bail!("there is no `{tool}` here");
+            }
         }
+        let root = Self { folder: tempfile::tempdir()? };
+        for below in ["state/lists/partial", "cache/archives/partial", "parts"] {
+            fs::create_dir_all(root.folder.path().join(below))?;
+        }
+        fs::write(root.folder.path().join("state/status"), "")?;
+        fs::write(root.folder.path().join("parts/release.sources"), source.to_stanza(types))?;
+        output(root.apt("apt-get", root.folder.path()).arg("update"))?;
+        Ok(root)
     }
-    let source = sources()
-        .into_iter()
-        .find(Source::is_release)
-        .context("apt has no source with a release's `main`")?;
-    let root = tempfile::tempdir()?;
-    for below in ["state/lists/partial", "cache/archives/partial", "parts"] {
-        fs::create_dir_all(root.path().join(below))?;
+
+    /// Downloads packages, each `name:architecture`, into a folder.
+    pub(super) fn download(&self, packages: &[&str], folder: &Path) -> Result<()> {
+        println!("fetching {}", packages.join(", "));
+        output(self.apt("apt-get", folder).arg("download").args(packages)).map(|_| ())
     }
-    fs::write(root.path().join("state/status"), "")?;
-    fs::write(root.path().join("parts/release.sources"), source.to_stanza())?;
-    let apt = || {
-        let place = |name: &str, below: &str| format!("{name}={}", root.path().join(below).display());
-        let mut apt = program("apt-get");
+
+    /// Downloads a source package, `name` or `name=version`, into a folder.
+    pub(super) fn source(&self, package: &str, folder: &Path) -> Result<()> {
+        println!("fetching the source of {package}");
+        output(self.apt("apt-get", folder).args(["source", "--download-only", package])).map(|_| ())
+    }
+
+    /// The first package that a package depends on whose name starts and ends so.
+    pub(super) fn depends(&self, package: &str, start: &str, end: &str) -> Result<String> {
+        let said = stdout(self.apt("apt-cache", self.folder.path()).args(["depends", package]))?;
+        let depends = said.lines().filter_map(|line| line.trim().strip_prefix("Depends: "));
+        let mut names = depends.map(str::trim);
+        let found = names.find(|name| name.starts_with(start) && name.ends_with(end));
+        found.map(str::to_owned).with_context(|| format!("{package} depends on no {start}…{end}"))
+    }
+
+    fn apt(&self, tool: &str, folder: &Path) -> Command {
+        let place = |name: &str, below: &str| format!("{name}={}", self.folder.path().join(below).display());
+        let mut apt = program(tool);
         apt.arg("-q").current_dir(folder);
         for option in [
             place("Dir::State", "state"),
@@ -46,14 +95,16 @@ pub(super) fn download(packages: &[&str], folder: &Path) -> Result<()> {
             apt.args(["-o", &option]);
         }
         apt
-    };
-    output(apt().arg("update"))?;
-    output(apt().arg("download").args(packages))?;
-    Ok(())
+    }
+}
+
+/// The system's own release, rather than updates or security fixes to it.
+fn release() -> Result<Source> {
+    sources().into_iter().find(Source::is_release).context("apt has no source with a release's `main`")
 }
 
 /// One source of packages.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Source {
     uri: String,
     suite: String,
@@ -68,8 +119,9 @@ impl Source {
         !self.suite.contains(['-', '/']) && self.components.iter().any(|component| component == "main")
     }
 
-    fn to_stanza(&self) -> String {
-        let mut text = format!("Types: deb\nURIs: {}\nSuites: {}\nComponents: main\n", self.uri, self.suite);
+    fn to_stanza(&self, types: &str) -> String {
+        let (uri, suite) = (&self.uri, &self.suite);
+        let mut text = format!("Types: {types}\nURIs: {uri}\nSuites: {suite}\nComponents: main\n");
         if !self.signed_by.is_empty() {
             text += &format!("Signed-By: {}\n", self.signed_by);
         }
@@ -168,7 +220,7 @@ mod tests {
         let parsed = parse_stanza(stanza);
         assert_eq!(parsed[0], source);
         assert_eq!(parsed.iter().filter(|source| source.is_release()).count(), 1);
-        assert_eq!(parse_stanza(&source.to_stanza()), [source]);
+        assert_eq!(parse_stanza(&source.to_stanza("deb")), [source]);
         assert_eq!(parse_line("# deb http://mirror/debian bookworm main"), None);
         assert_eq!(parse_line("deb-src http://mirror/debian bookworm main"), None);
         assert!(parse_stanza("Types: deb\nEnabled: no\nURIs: a\nSuites: b\nComponents: main").is_empty());

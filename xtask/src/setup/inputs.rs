@@ -1,4 +1,5 @@
-//! The real inputs: Debian's libc for two machines, and the debug file of one. Fetched once, kept in a folder that lasts.
+//! The real inputs: Debian's libc for two machines, with its debug files and sources; a program built with LTO; programs
+//! whose debug data dwz has shared out. Fetched once, kept in a folder that lasts.
 //!
 //! Versions move with Debian's updates, so nothing pins one: what the checks compare with is made from the same file.
 
@@ -9,13 +10,11 @@ use std::{
 
 use anyhow::{Context as _, Result};
 
-use super::apt;
+use super::packages::{Cache, Package, SourcePackage};
 use crate::{
     report::Report,
-    run::{cache, output, program, stdout},
+    run::{program, stdout},
 };
-
-const PACKAGES: &[&str] = &["libc6:amd64", "libc6-dbg:amd64", "libc6:arm64"];
 
 /// Where a system without apt may have them itself.
 const SYSTEM_AMD64: &[&str] = &["/lib/x86_64-linux-gnu/libc.so.6", "/lib64/libc.so.6", "/usr/lib/libc.so.6"];
@@ -26,7 +25,12 @@ const SYSTEM_ARM64: &[&str] = &[
 ];
 const SYSTEM_DEBUG: &str = "/usr/lib/debug";
 
+/// Packages whose programs share debug data through dwz, and the programs that are compared.
+const SHARED: &str = "binutils-aarch64-linux-gnu";
+const SHARED_PROGRAMS: [&str; 2] = ["aarch64-linux-gnu-as", "aarch64-linux-gnu-ld.bfd"];
+
 /// Paths of what could be had.
+#[derive(Default)]
 pub(crate) struct Inputs {
     /// x86-64 libc, stripped.
     pub(crate) amd64: Option<PathBuf>,
@@ -34,43 +38,111 @@ pub(crate) struct Inputs {
     pub(crate) amd64_debug: Option<PathBuf>,
     /// AArch64 libc, stripped.
     pub(crate) arm64: Option<PathBuf>,
+    /// The packages of the x86-64 libc: libc.so.6 and the dynamic linker.
+    pub(crate) libc: Option<Packages>,
+    /// Its source package.
+    pub(crate) source: Option<SourcePackage>,
+    /// The source package of the libc of another release.
+    pub(crate) other_source: Option<SourcePackage>,
+    /// Python, built with LTO.
+    pub(crate) python: Option<Packages>,
+    /// Programs whose debug data dwz has shared out.
+    pub(crate) shared: Option<Packages>,
+}
+
+/// A package, the package of its debug files, and what is compared of it.
+#[derive(Clone)]
+pub(crate) struct Packages {
+    /// The package.
+    pub(crate) package: Package,
+    /// The package of its debug files.
+    pub(crate) debug: Package,
+    /// The files that are compared.
+    pub(crate) files: Vec<Debugged>,
+}
+
+/// A stripped file and its debug file.
+#[derive(Clone)]
+pub(crate) struct Debugged {
+    /// The file.
+    pub(crate) file: PathBuf,
+    /// Its debug file.
+    pub(crate) debug: PathBuf,
 }
 
 impl Inputs {
     /// Finds or fetches them; what can't be had is reported as skipped.
     pub(crate) fn find(update: bool, report: &mut Report) -> Result<Self> {
-        let folder = cache().join("libc");
-        if update && folder.exists() {
-            fs::remove_dir_all(&folder)?;
+        if update {
+            Cache::clear()?;
         }
-        let fetched = if folder.exists() { Ok(()) } else { fetch(&folder) };
-        let mut inputs = Self::in_folder(&folder)?;
-        if let Err(error) = fetched {
-            println!("packages can't be fetched, so the system's own libc is taken: {error:#}");
-            inputs = Self::of_system()?;
-        }
+        let cache = Cache::default();
+        let mut inputs = match cache.packages("libc", |_| {
+            Ok(["libc6:amd64", "libc6-dbg:amd64", "libc6:arm64"].map(str::to_owned).to_vec())
+        }) {
+            Ok(folder) => Self::libc(&folder)?,
+            Err(error) => {
+                println!("packages can't be fetched, so the system's own libc is taken: {error:#}");
+                Self::of_system()?
+            }
+        };
         let why = "not in a package that could be fetched, and not on this system";
         let all =
             [("amd64", &inputs.amd64), ("its debug file", &inputs.amd64_debug), ("arm64", &inputs.arm64)];
         for (name, _) in all.iter().filter(|(_, path)| path.is_none()) {
             report.skip(format!("real input libc.so.6 ({name})"), why);
         }
+        let mut missing = |name: &str, error| report.skip(format!("real input {name}"), format!("{error:#}"));
+        match &inputs.libc {
+            Some(libc) => match cache.source_of("libc-source", &libc.package) {
+                Ok(source) => inputs.source = Some(source),
+                Err(error) => missing("sources of libc (`cargo xtask setup --update` may help)", error),
+            },
+            None => missing("sources of libc", anyhow::anyhow!("there is no package of libc")),
+        }
+        match cache.source_of_another_release("other-libc-source", "glibc") {
+            Ok(source) => inputs.other_source = Some(source),
+            Err(error) => missing("sources of another release's libc", error),
+        }
+        match Self::python(&cache) {
+            Ok(python) => inputs.python = Some(python),
+            Err(error) => missing("python", error),
+        }
+        match Self::shared(&cache) {
+            Ok(shared) => inputs.shared = Some(shared),
+            Err(error) => missing("binutils with dwz", error),
+        }
         Ok(inputs)
     }
 
     /// Names and paths.
     pub(crate) fn listed(&self) -> impl Iterator<Item = (&str, &Path)> {
-        [("amd64", &self.amd64), ("amd64 debug", &self.amd64_debug), ("arm64", &self.arm64)]
-            .into_iter()
-            .filter_map(|(name, path)| Some((name, path.as_deref()?)))
+        [
+            ("amd64", self.amd64.as_deref()),
+            ("amd64 debug", self.amd64_debug.as_deref()),
+            ("arm64", self.arm64.as_deref()),
+            ("libc's source", self.source.as_ref().map(|source| &*source.dsc)),
+            ("another libc's source", self.other_source.as_ref().map(|source| &*source.dsc)),
+            ("python", self.python.as_ref().map(|python| &*python.package.deb)),
+            ("binutils with dwz", self.shared.as_ref().map(|shared| &*shared.package.deb)),
+        ]
+        .into_iter()
+        .filter_map(|(name, path)| Some((name, path?)))
     }
 
-    fn in_folder(folder: &Path) -> Result<Self> {
-        let amd64 = find_file(&folder.join("libc6-amd64"), "libc.so.6")?;
-        let amd64_debug =
-            amd64.as_deref().map(|libc| debug_file(libc, &folder.join("libc6-dbg-amd64/usr/lib/debug")));
-        let arm64 = find_file(&folder.join("libc6-arm64"), "libc.so.6")?;
-        Ok(Self { amd64, amd64_debug: amd64_debug.transpose()?.flatten(), arm64 })
+    fn libc(group: &Path) -> Result<Self> {
+        let package = Package::find(group, "libc6", "libc6", "amd64")?;
+        let debug = Package::find(group, "libc6-dbg", "", "amd64")?;
+        let arm64 = Package::find(group, "libc6", "libc6", "arm64")?;
+        let files = ["libc.so.6", "ld-linux-x86-64.so.2"].map(str::to_owned);
+        let libc = Packages::of(package, debug, &files)?;
+        Ok(Self {
+            amd64: Some(libc.files[0].file.clone()),
+            amd64_debug: Some(libc.files[0].debug.clone()),
+            arm64: find_file(&arm64.files, "libc.so.6")?,
+            libc: Some(libc),
+            ..Self::default()
+        })
     }
 
     fn of_system() -> Result<Self> {
@@ -85,34 +157,43 @@ impl Inputs {
         let amd64 = first(SYSTEM_AMD64, "X86-64");
         let amd64_debug =
             amd64.as_deref().map(|libc| debug_file(libc, Path::new(SYSTEM_DEBUG))).transpose()?;
-        Ok(Self { amd64, amd64_debug: amd64_debug.flatten(), arm64: first(SYSTEM_ARM64, "AArch64") })
+        let arm64 = first(SYSTEM_ARM64, "AArch64");
+        Ok(Self { amd64, amd64_debug: amd64_debug.flatten(), arm64, ..Self::default() })
+    }
+
+    /// The release names its version of Python.
+    fn python(cache: &Cache) -> Result<Packages> {
+        let group = cache.packages("python", |root| {
+            let debug = root.depends("python3-dbg", "python3.", "-dbg")?;
+            let program = debug.trim_end_matches("-dbg");
+            Ok(vec![format!("{program}-minimal:amd64"), format!("{debug}:amd64")])
+        })?;
+        let package = Package::find(&group, "python3", "-minimal", "amd64")?;
+        let debug = Package::find(&group, "python3", "-dbg", "amd64")?;
+        let deb = debug.deb.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = deb.split("-dbg").next().unwrap_or_default().to_owned();
+        Packages::of(package, debug, &[name])
+    }
+
+    fn shared(cache: &Cache) -> Result<Packages> {
+        let group = cache
+            .packages("shared", |_| Ok(vec![format!("{SHARED}:amd64"), format!("{SHARED}-dbg:amd64")]))?;
+        let package = Package::find(&group, SHARED, SHARED, "amd64")?;
+        let debug = Package::find(&group, SHARED, "-dbg", "amd64")?;
+        Packages::of(package, debug, &SHARED_PROGRAMS.map(str::to_owned))
     }
 }
 
-/// Fetches the packages beside the folder and moves them there whole, so that it is complete or absent.
-fn fetch(folder: &Path) -> Result<()> {
-    let parent = folder.parent().context("the cache has no parent folder")?;
-    fs::create_dir_all(parent)?;
-    let beside = tempfile::tempdir_in(parent)?;
-    println!("fetching {}", PACKAGES.join(", "));
-    let packages = beside.path().join("packages");
-    let unpacked = beside.path().join("unpacked");
-    fs::create_dir(&packages)?;
-    fs::create_dir(&unpacked)?;
-    apt::download(PACKAGES, &packages)?;
-    for entry in fs::read_dir(&packages)? {
-        let package = entry?.path();
-        // `name_version_architecture.deb`
-        let stem = package.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let mut parts = stem.split('_');
-        let (name, architecture) = (parts.next().unwrap_or_default(), parts.next_back().unwrap_or_default());
-        let into = unpacked.join(format!("{name}-{architecture}"));
-        output(program("dpkg-deb").arg("-x").arg(&package).arg(into))?;
-    }
-    match fs::rename(&unpacked, folder) {
-        // Another run was quicker.
-        Err(_) if folder.exists() => Ok(()),
-        other => other.with_context(|| format!("{} can't be written", folder.display())),
+impl Packages {
+    fn of(package: Package, debug: Package, names: &[String]) -> Result<Self> {
+        let files = names.iter().map(|name| {
+            let file =
+                find_file(&package.files, name)?.with_context(|| format!("the package has no {name}"))?;
+            let debug = debug_file(&file, &debug.files.join("usr/lib/debug"))?;
+            Ok(Debugged { file, debug: debug.with_context(|| format!("{name} has no debug file"))? })
+        });
+        let files = files.collect::<Result<_>>()?;
+        Ok(Self { package, debug, files })
     }
 }
 

@@ -2,15 +2,17 @@
 
 mod apt;
 mod inputs;
+mod packages;
 
 use anyhow::Result;
 use clap::Args;
 
-pub(crate) use inputs::Inputs;
+pub(crate) use inputs::{Debugged, Inputs, Packages};
+pub(crate) use packages::SourcePackage;
 
 use crate::{
     report::Report,
-    run::{has, is_root, program, show},
+    run::{has, is_root, program, show, stdout},
 };
 
 #[derive(Args)]
@@ -42,10 +44,21 @@ const TOOLS: &[(&str, &str)] = &[
         "aarch64-linux-gnu-objdump",
         if cfg!(target_arch = "aarch64") { "binutils" } else { "binutils-aarch64-linux-gnu" },
     ),
+    ("objcopy", "binutils"),
     ("cc", "gcc"),
     ("c++", "g++"),
     ("python3", "python3"),
     ("setpriv", "util-linux"),
+    ("taskset", "util-linux"),
+    // What reads debug data: two that tell lines, one that settles it where they differ.
+    ("eu-addr2line", "elfutils"),
+    ("eu-unstrip", "elfutils"),
+    ("gdb", "gdb"),
+    // What packages are made of.
+    ("dpkg-deb", "dpkg"),
+    ("dpkg-source", "dpkg-dev"),
+    ("xz", "xz-utils"),
+    ("zstd", "zstd"),
 ];
 
 /// Installs the tools that are missing, where that can be done: as root, with apt. Elsewhere the checks that need one
@@ -53,6 +66,9 @@ const TOOLS: &[(&str, &str)] = &[
 pub(crate) fn tools(report: &mut Report) -> Result<()> {
     let mut packages: Vec<&str> =
         TOOLS.iter().filter(|(tool, _)| !has(tool)).map(|(_, package)| *package).collect();
+    if llvm_symbolizer().is_none() {
+        packages.push(LLVM);
+    }
     packages.sort_unstable();
     packages.dedup();
     if packages.is_empty() {
@@ -69,12 +85,52 @@ pub(crate) fn tools(report: &mut Report) -> Result<()> {
         apt.arg("-qq").env("DEBIAN_FRONTEND", "noninteractive");
         apt
     };
+    let install =
+        |packages: &[&str]| show(apt().args(["install", "-y", "--no-install-recommends"]).args(packages));
     // Lists that are old name packages that are gone; without lists nothing is found. An update that fails for one
     // source of several may still have brought what is needed.
     let updated = show(apt().arg("update"));
-    let installed = show(apt().args(["install", "-y", "--no-install-recommends"]).args(&packages));
-    if let Err(error) = updated.and(installed) {
-        report.fail(format!("setup: {error:#}"));
+    if updated.is_ok() && install(&packages).is_ok() {
+        return Ok(());
+    }
+    // One name that a release doesn't have must not keep the others away.
+    for package in packages {
+        if let Err(error) = install(&[package]) {
+            report.fail(format!("setup: {error:#}"));
+        }
     }
     Ok(())
+}
+
+/// The package of a symbolizer that is new enough: [`llvm_symbolizer`].
+const LLVM: &str = "llvm-19";
+/// The first release whose symbolizer doesn't join DWARF 5's directory 0 to the compilation folder again (seen: 14 does).
+const LLVM_FIRST: u32 = 15;
+const LLVM_LAST: u32 = 40;
+
+/// An `llvm-symbolizer` that is new enough.
+pub(crate) fn llvm_symbolizer() -> Option<String> {
+    let is_new = |tool: &String| {
+        let version = stdout(program(tool).arg("--version")).unwrap_or_default();
+        llvm_major(&version).is_some_and(|major| major >= LLVM_FIRST)
+    };
+    let plain = "llvm-symbolizer".to_owned();
+    let numbered = (LLVM_FIRST..=LLVM_LAST).rev().map(|major| format!("llvm-symbolizer-{major}"));
+    numbered.chain([plain]).filter(|tool| has(tool)).find(is_new)
+}
+
+/// The 19 in `Debian LLVM version 19.1.7`.
+fn llvm_major(said: &str) -> Option<u32> {
+    said.split_once("LLVM version ")?.1.split('.').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_of_llvm() {
+        let said = "llvm-symbolizer\nDebian LLVM version 19.1.7\n  Optimized build.\n";
+        assert_eq!(llvm_major(said), Some(19));
+    }
 }
