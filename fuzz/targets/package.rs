@@ -82,7 +82,9 @@ fn compressed(packing: u8, bytes: &[u8]) -> Vec<u8> {
         }
         2 => liblzma::read::XzEncoder::new(bytes, 0).read_to_end(&mut packed).map(drop),
         3 => zstd::stream::copy_encode(bytes, &mut packed, 1),
-        4 => bzip2::read::BzEncoder::new(bytes, bzip2::Compression::fast()).read_to_end(&mut packed).map(drop),
+        4 => {
+            bzip2::read::BzEncoder::new(bytes, bzip2::Compression::fast()).read_to_end(&mut packed).map(drop)
+        }
         _ => {
             packed.extend_from_slice(bytes);
             Ok(())

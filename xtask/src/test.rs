@@ -51,7 +51,10 @@ impl Stage {
     fn run(self, report: &mut Report) -> Result<()> {
         match self {
             Self::Setup => setup::tools(report),
-            Self::Format => show(cargo().args(["fmt", "--all", "--check"])),
+            Self::Format => {
+                show(cargo().args(["fmt", "--all", "--check"]))?;
+                show(cargo().args(["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"]))
+            }
             Self::Clippy => show(cargo().args([
                 "clippy",
                 "--quiet",
