@@ -1,4 +1,4 @@
-//! The repository's own commands: `cargo xtask test`, `setup`, `tidy`, `docs`, `real`, `bench`.
+//! The repository's own commands: `cargo xtask test`, `setup`, `tidy`, `docs`, `real`, `fuzz`, `bench`.
 //!
 //! `cargo xtask test` is the whole check, the same on every machine and in CI. The other commands are its stages, or what
 //! they need.
@@ -12,6 +12,7 @@
 
 mod bench;
 mod docs;
+mod fuzz;
 mod real;
 mod report;
 mod run;
@@ -44,6 +45,8 @@ enum Command {
     Docs(docs::Options),
     /// Add real binaries and compare every document with readelf and objdump
     Real(real::Options),
+    /// Feed the readers inputs that a fuzzer makes
+    Fuzz(fuzz::Options),
     /// Measure `elfscope add` against `objdump -d`
     Bench(bench::Options),
 }
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Command::Tidy => tidy::run(&mut report),
         Command::Docs(options) => docs::run(options),
         Command::Real(options) => real::run(options, &mut report),
+        Command::Fuzz(options) => fuzz::run(options, &mut report),
         Command::Bench(options) => bench::run(options),
     };
     if let Err(error) = outcome {

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
 
 use crate::{
-    real,
+    fuzz, real,
     report::Report,
     run::{cargo, show, text},
     setup, tidy,
@@ -39,6 +39,8 @@ enum Stage {
     Tidy,
     /// Real binaries against readelf and objdump
     Real,
+    /// Inputs that a fuzzer makes, a minute for each target
+    Fuzz,
 }
 
 impl Stage {
@@ -49,7 +51,10 @@ impl Stage {
     fn run(self, report: &mut Report) -> Result<()> {
         match self {
             Self::Setup => setup::tools(report),
-            Self::Format => show(cargo().args(["fmt", "--all", "--check"])),
+            Self::Format => {
+                show(cargo().args(["fmt", "--all", "--check"]))?;
+                show(cargo().args(["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"]))
+            }
             Self::Clippy => show(cargo().args([
                 "clippy",
                 "--quiet",
@@ -68,6 +73,7 @@ impl Stage {
             Self::Tests => tests(report),
             Self::Tidy => tidy::run(report),
             Self::Real => real::run(&real::Options::default(), report),
+            Self::Fuzz => fuzz::run(&fuzz::Options::default(), report),
         }
     }
 }

@@ -46,6 +46,7 @@ const TOOLS: &[(&str, &str)] = &[
     ),
     ("objcopy", "binutils"),
     ("cc", "gcc"),
+    ("c++", "g++"),
     ("python3", "python3"),
     ("setpriv", "util-linux"),
     ("taskset", "util-linux"),
