@@ -65,8 +65,8 @@ pub(crate) const CITED_RATIO: usize = 16;
 pub(crate) const CITED_LEAST: usize = 1 << 20;
 /// Most files that one unit cites.
 pub(crate) const UNIT_FILES: usize = 1 << 16;
-/// Most rows of one line table.
-pub(crate) const LINE_ROWS: usize = 64 << 20;
+/// Rows that a line table may have beside one for each byte of code.
+pub(crate) const LINE_ROWS_LEAST: usize = 64 << 10;
 /// Most functions declared in one file that its text is searched for.
 pub(crate) const DECLARED_A_FILE: usize = 100_000;
 /// Most different texts of compilers that are kept.

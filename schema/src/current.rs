@@ -75,7 +75,9 @@ impl CurrentEdition {
     /// What makes one edition of a file better than another: the greatest is current.
     #[must_use]
     pub fn rank(&self) -> impl Ord + use<'_> {
-        (self.has_dwarf, self.sources, self.rows_with_line, self.named, self.derivation, &self.edition)
+        let says = (self.has_dwarf, self.sources, self.rows_with_line, self.named);
+        let verified = self.package_verified.len();
+        (says, self.derivation, verified, self.package.is_some(), &self.edition)
     }
 }
 

@@ -10,6 +10,7 @@ use elfscope_core::{
     short,
 };
 use elfscope_ingest::{AddOptions, Added, Outcome, Report, SourceMap, Standing};
+use elfscope_schema::Diagnostic;
 use serde::Serialize;
 
 use super::Context;
@@ -56,12 +57,16 @@ pub(crate) struct Add {
     jobs: Option<NonZeroUsize>,
 }
 
+/// Most refusals and notes that are listed for a person.
+const LISTED: usize = 40;
+
 /// What became of an input, as JSON.
 #[derive(Serialize)]
 struct Told<'a> {
     build_id: String,
     current: bool,
     diagnostics: u64,
+    diagnostics_first: &'a [Diagnostic],
     edition: String,
     functions: u64,
     input: std::borrow::Cow<'a, str>,
@@ -70,6 +75,24 @@ struct Told<'a> {
     rows: u64,
     rows_with_line: u64,
     sources: u64,
+    sources_to_give: Vec<hints::Told<'a>>,
+}
+
+/// What became of an input that can't be read, as JSON.
+#[derive(Serialize)]
+struct Refused<'a> {
+    error: String,
+    input: std::borrow::Cow<'a, str>,
+    outcome: &'static str,
+}
+
+/// What was come across and left out, as JSON.
+#[derive(Serialize)]
+struct LeftOut<'a> {
+    notes: &'a [String],
+    outcome: &'static str,
+    skipped_debug_files: u64,
+    skipped_files: u64,
 }
 
 fn source_map(text: &str) -> Result<SourceMap, String> {
@@ -95,6 +118,18 @@ impl Add {
             for added in &report.added {
                 context.out.document(&told(added))?;
             }
+            for (input, error) in &report.failed {
+                let (input, error) = (input.to_string_lossy(), chain(error));
+                context.out.document(&Refused { error, input, outcome: "refused" })?;
+            }
+            if report.skipped_files + report.skipped_debug > 0 || !report.notes.is_empty() {
+                context.out.document(&LeftOut {
+                    notes: &report.notes,
+                    outcome: "left_out",
+                    skipped_debug_files: report.skipped_debug,
+                    skipped_files: report.skipped_files,
+                })?;
+            }
         } else {
             say(&mut context.out, &report)?;
             if let [one] = report.added.as_slice() {
@@ -115,7 +150,7 @@ fn say(out: &mut Out, report: &Report) -> Result<(), Failure> {
     for added in &report.added {
         let why = match added.standing {
             Standing::Current => None,
-            Standing::Behind => Some("another edition of it says more and stays the current one"),
+            Standing::Behind => Some("another edition of it says as much or more and stays the current one"),
             Standing::OtherFile => {
                 Some("another file has this build id and stays the current one, until you promote this one")
             }
@@ -155,7 +190,7 @@ fn say(out: &mut Out, report: &Report) -> Result<(), Failure> {
             count(report.skipped_debug, "separate debug file", "separate debug files")
         ))?;
     }
-    for note in &report.notes {
+    for note in report.notes.iter().take(LISTED) {
         out.note(escape::line(note))?;
     }
     Ok(())
@@ -194,7 +229,10 @@ fn failed(context: &mut Context, report: &Report) -> Result<Exit, Failure> {
                 Exit::Input,
                 format!("{} of {} can't be read", several.len(), count(total as u64, "input", "inputs")),
             );
-            failure.list = several.iter().map(|(_, error)| chain(error)).collect();
+            failure.list = several.iter().take(LISTED).map(|(_, error)| chain(error)).collect();
+            if several.len() > LISTED {
+                failure.list.push(format!("and {} more, which `--json` lists", several.len() - LISTED));
+            }
             failure
         }
     };
@@ -208,6 +246,7 @@ fn told(added: &Added) -> Told<'_> {
         build_id: added.build_id.to_string(),
         current: added.standing == Standing::Current,
         diagnostics: added.diagnostics,
+        diagnostics_first: &added.first_diagnostics,
         edition: added.edition.to_string(),
         functions: added.functions,
         input: added.input.to_string_lossy(),
@@ -220,5 +259,6 @@ fn told(added: &Added) -> Told<'_> {
         rows: added.rows,
         rows_with_line: added.rows_with_line,
         sources: added.sources,
+        sources_to_give: added.hints.iter().map(hints::Told::of).collect(),
     }
 }

@@ -35,10 +35,13 @@ impl Lines {
     /// What comes after an error is lost.
     ///
     /// # Errors
-    /// The reading error, beside what was read before it.
-    pub(super) fn read(program: &Program<'_>, code: &CodeRanges) -> (Self, Option<gimli::Error>) {
+    /// What is wrong, beside what was read before it.
+    pub(super) fn read(program: &Program<'_>, code: &CodeRanges) -> (Self, Option<String>) {
         let mut lines = Self::default();
         let mut rows = program.clone().rows();
+        // Rows have addresses of their own, so there are no more of them than bytes of code.
+        let most =
+            usize::try_from(code.bytes()).unwrap_or(usize::MAX).saturating_add(limits::LINE_ROWS_LEAST);
         let mut first = 0;
         let error = loop {
             match rows.next_row() {
@@ -56,12 +59,15 @@ impl Lines {
                         Some(last) if (last.file, last.line) == (row.file, row.line) => {}
                         _ => lines.rows.push(row),
                     }
-                    if lines.rows.len() >= limits::LINE_ROWS {
-                        break None;
+                    if lines.rows.len() >= most {
+                        break Some(format!(
+                            "it has more than {most} rows, for {} bytes of code",
+                            code.bytes()
+                        ));
                     }
                 }
                 Ok(None) => break None,
-                Err(error) => break Some(error),
+                Err(error) => break Some(error.to_string()),
             }
         };
         lines.rows.truncate(first);

@@ -23,7 +23,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use gimli::{EndianSlice, RunTimeEndian, constants as dw};
+use gimli::{EndianSlice, RunTimeEndian, UnitType, constants as dw};
 use rayon::prelude::*;
 
 use crate::{diagnostics::Diagnostics, elf::Elf, limits};
@@ -149,7 +149,7 @@ impl<'a> Dwarf<'a> {
         let files = Files::read(sections, alternate, diagnostics);
         let ids: Vec<UnitId> = (0u32..)
             .zip(&files.main().units)
-            .filter(|(_, (_, unit))| unit.is_some())
+            .filter(|(_, (_, unit))| unit.as_ref().is_some_and(has_code))
             .map(|(number, _)| UnitId { which: Which::Main, number })
             .collect();
         let may_read_lines = lines_allowed(&files, &ids, diagnostics);
@@ -279,6 +279,11 @@ impl Function<'_> {
     }
 }
 
+/// Whether a unit may have code: type units don't, but name the line table of a unit that has (DWARF 5, section 3.1.4).
+fn has_code(unit: &unit::Unit<'_>) -> bool {
+    !matches!(unit.header.type_(), UnitType::Type { .. } | UnitType::SplitType { .. })
+}
+
 fn first<'a>(
     files: &Files<'a>,
     id: UnitId,
@@ -305,7 +310,7 @@ fn first<'a>(
     first.lines_error = unit.program_error().map(str::to_owned);
     if let Some(program) = unit.program().filter(|_| may_read_lines) {
         let (lines, error) = Lines::read(program, code);
-        (first.lines, first.lines_error) = (lines, error.map(|error| error.to_string()));
+        (first.lines, first.lines_error) = (lines, error);
     }
     (first.used, first.lost_paths) = cited::used(file, unit, &first.walked.frames, first.lines.rows());
     walk::add_up(&mut first.walked.frames, |file| {

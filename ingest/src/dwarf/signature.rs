@@ -24,6 +24,13 @@ pub(super) fn write<'a>(files: &Files<'a>, die: Die) -> Option<String> {
     writer.function(die).filter(|text| text.len() <= limits::SIGNATURE)
 }
 
+/// The class of a member function.
+struct Member {
+    class: String,
+    /// Whether it leaves its object as it is.
+    is_const: bool,
+}
+
 struct Writer<'f, 'a> {
     files: &'f Files<'a>,
     /// Whether the function is in C, where a structure's name alone is no type. Its types may stand in partial units, which
@@ -57,18 +64,60 @@ impl<'a> Writer<'_, 'a> {
                 parameters = self.parameters(*die, 0);
             }
         }
-        let inside = match (parameters.is_empty(), is_prototyped) {
-            (true, true) => "void".to_owned(),
-            _ => parameters.join(", "),
-        };
-        let declarator = format!("{name}({inside})");
+        let inside = self.inside(&parameters, is_prototyped);
+        let member = chain[source..].iter().find_map(|(die, _, _)| self.member_of(*die));
+        let is_const = member.as_ref().is_some_and(|member| member.is_const);
+        let declarator = format!("{name}({inside}){}", if is_const { " const" } else { "" });
+        // What makes or ends an object returns nothing, not even `void`.
+        let is_maker =
+            member.is_some_and(|member| plain(&member.class) == plain(&name)) || name.starts_with('~');
         Some(match returns {
+            None if is_maker => declarator,
             Some((unit, value)) => match self.files.follow(unit, &value) {
                 Some(returned) => self.declare(returned, declarator, 0),
                 None => format!("? {declarator}"),
             },
             None => format!("void {declarator}"),
         })
+    }
+
+    /// What stands between a function's parentheses. In C `()` says nothing of parameters, and `(void)` that there are none.
+    fn inside(&self, parameters: &[String], is_prototyped: bool) -> String {
+        match parameters {
+            [] if self.is_c && is_prototyped => "void".to_owned(),
+            // So gcc tells that a function without prototype takes anything.
+            [any] if self.is_c && !is_prototyped && any == "..." => String::new(),
+            parameters => parameters.join(", "),
+        }
+    }
+
+    /// The class that a function is a member of, by the type of its `this`.
+    fn member_of(&mut self, die: Die) -> Option<Member> {
+        let mut this = None;
+        self.children(die, &mut |_, entry| {
+            let is_this = entry.tag() == dw::DW_TAG_formal_parameter && entry.has_attr(dw::DW_AT_artificial);
+            this = this.or_else(|| entry.attr_value(dw::DW_AT_type).filter(|_| is_this));
+            entry.tag() == dw::DW_TAG_formal_parameter
+        });
+        let (mut unit, mut value) = (die.unit, this?);
+        let (mut is_const, mut was_pointer) = (false, false);
+        for _ in 0..limits::TYPE_DEPTH {
+            let at = self.files.follow(unit, &value)?;
+            let entry = self.files.entry(at)?;
+            match entry.tag() {
+                dw::DW_TAG_pointer_type => was_pointer = true,
+                // `C *const this` says nothing of the object, `const C *` does.
+                dw::DW_TAG_const_type => is_const |= was_pointer,
+                dw::DW_TAG_volatile_type => {}
+                _ => {
+                    let class =
+                        self.files.text(at.unit, entry.attr_value(dw::DW_AT_name)?, &mut self.names_left)?;
+                    return Some(Member { class: String::from_utf8_lossy(class).into_owned(), is_const });
+                }
+            }
+            (unit, value) = (at.unit, entry.attr_value(dw::DW_AT_type)?);
+        }
+        None
     }
 
     /// The parameters of a subprogram or subroutine type.
@@ -97,7 +146,7 @@ impl<'a> Writer<'_, 'a> {
         let Some((_, unit)) = files.unit(die.unit) else { return };
         let Ok(mut entries) = unit.entries_raw(Some(die.offset)) else { return };
         let mut entry = Entry::null();
-        let mut gap = 0;
+        let (mut gap, mut in_pack) = (0, false);
         while !entries.is_empty() && gap <= limits::PARAMETER_GAP && self.left > 0 {
             // The entry itself is at depth 0.
             let depth = entries.next_depth();
@@ -106,7 +155,12 @@ impl<'a> Writer<'_, 'a> {
             }
             let Ok(is_entry) = entries.read_entry(&mut entry) else { return };
             gap += 1;
-            if is_entry && depth == 1 && take(self, &entry) {
+            if is_entry && depth == 1 {
+                // The parameters of a pack stand below it.
+                in_pack = entry.tag() == dw::DW_TAG_GNU_formal_parameter_pack;
+            }
+            let is_child = depth == 1 || depth == 2 && in_pack;
+            if is_entry && is_child && take(self, &entry) {
                 gap = 0;
             }
         }
@@ -170,11 +224,26 @@ impl<'a> Writer<'_, 'a> {
             }
             dw::DW_TAG_array_type => {
                 let bounds = self.bounds(die);
+                if entry.has_attr(dw::DW_AT_GNU_vector) {
+                    let count = bounds.trim_matches(['[', ']']);
+                    return format!("__vector({count}) {}", self.typed(unit, &entry, declarator, depth + 1));
+                }
                 self.typed(unit, &entry, format!("{declarator}{bounds}"), depth + 1)
             }
             dw::DW_TAG_subroutine_type => {
-                let parameters = self.parameters(die, depth + 1).join(", ");
-                self.typed(unit, &entry, format!("{declarator}({parameters})"), depth + 1)
+                let parameters = self.parameters(die, depth + 1);
+                let inside = self.inside(&parameters, entry.has_attr(dw::DW_AT_prototyped));
+                self.typed(unit, &entry, format!("{declarator}({inside})"), depth + 1)
+            }
+            dw::DW_TAG_ptr_to_member_type => {
+                let class = entry.attr_value(dw::DW_AT_containing_type);
+                let class = class.and_then(|value| self.files.follow(unit, &value));
+                let named = class.and_then(|class| Some((class.unit, self.files.entry(class)?)));
+                let name =
+                    named.and_then(|(unit, class)| self.text(unit, &class)).unwrap_or_else(|| "?".to_owned());
+                let inner = format!("{name}::*{declarator}");
+                let inner = if self.binds_tighter(unit, &entry) { format!("({inner})") } else { inner };
+                self.typed(unit, &entry, inner, depth + 1)
             }
             _ => {
                 let name = self.text(unit, &entry).unwrap_or_else(|| "?".to_owned());
@@ -249,6 +318,11 @@ fn is_c(files: &Files<'_>, unit: UnitId) -> bool {
             dw::DW_LANG_C | dw::DW_LANG_C89 | dw::DW_LANG_C99 | dw::DW_LANG_C11 | dw::DW_LANG_C17
         ))
     )
+}
+
+/// A class's or function's name without the arguments of its template.
+fn plain(name: &str) -> &str {
+    name.split('<').next().unwrap_or(name)
 }
 
 fn keyword(tag: DwTag) -> Option<&'static str> {

@@ -7,8 +7,34 @@ use elfscope_core::{
     listing::{Kind, Line},
 };
 use elfscope_ingest::{Added, Hint, Origin};
+use elfscope_schema::Name;
 
 use crate::output::count;
+
+/// Sources to give, as JSON.
+#[derive(serde::Serialize)]
+pub(super) struct Told<'a> {
+    example: &'a Name,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fetch: Option<&'a [String]>,
+    flags: &'a [String],
+    folder: &'a str,
+    mismatched: u64,
+    missing: u64,
+}
+
+impl<'a> Told<'a> {
+    pub(super) fn of(hint: &'a Hint) -> Self {
+        Self {
+            example: &hint.example,
+            fetch: hint.fetch.as_deref(),
+            flags: &hint.flags,
+            folder: &hint.folder,
+            mismatched: hint.mismatched,
+            missing: hint.missing,
+        }
+    }
+}
 
 /// Most hints of one run.
 const MOST: usize = 4;
