@@ -211,3 +211,72 @@ fn delete(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use elfscope_schema::{Given, Name};
+    use serde_json::json;
+
+    use super::{
+        super::{Facts, deflate_member},
+        *,
+    };
+
+    fn publish(archive: &Archive, number: u8) {
+        let stage = archive.stage().unwrap();
+        let cited: Vec<Sha256Digest> =
+            (0..9).map(|source| stage.source(&[number / 2, source]).unwrap()).collect();
+        let mut pack = stage.pack(PACK).unwrap();
+        for digests in cited.chunks(4) {
+            let sources: Vec<_> = digests.iter().map(|digest| json!({ "sha256": digest })).collect();
+            let text = elfscope_schema::to_canonical(&json!({ "sources": sources }));
+            pack.push(&text, &deflate_member(&text)).unwrap();
+        }
+        pack.finish().unwrap();
+        let file = Sha256Digest::of(&[number]);
+        let given = Given {
+            derivation: 1,
+            files: vec![file],
+            maps: Vec::new(),
+            packages: Vec::new(),
+            sources: Vec::new(),
+        };
+        let facts = Facts {
+            diagnostics: 0,
+            file,
+            functions: 0,
+            has_dwarf: false,
+            machine: "x86-64".to_owned(),
+            name: Name::from("a"),
+            named: 0,
+            package: None,
+            package_verified: Vec::new(),
+            provenance: String::new(),
+            rows: 0,
+            rows_with_line: 0,
+            soname: None,
+            sources: 9,
+        };
+        stage.publish(&BuildId::from_file(file), &given, facts).unwrap();
+    }
+
+    #[test]
+    fn passes_over_ranges_delete_what_one_pass_would() {
+        for most in [1, 2, 7, 26, 27, 28, MOST] {
+            let folder = tempfile::tempdir().unwrap();
+            let archive = Archive::create(folder.path().join("archive")).unwrap();
+            (0..6).for_each(|number| publish(&archive, number));
+            let names = || -> std::collections::BTreeSet<String> {
+                files::list(&archive.sources()).unwrap().into_iter().map(|entry| entry.name).collect()
+            };
+            let kept = names();
+            assert_eq!(kept.len(), 27);
+            for number in 0..40u8 {
+                fs::write(archive.source_path(Sha256Digest::of(&[number; 3])), [number; 3]).unwrap();
+            }
+            let swept = sweep_in_passes(&archive, most).unwrap();
+            assert_eq!((swept.deleted, swept.bytes, swept.unread.len()), (40, 120, 0), "{most} at once");
+            assert_eq!(names(), kept);
+        }
+    }
+}
