@@ -46,6 +46,11 @@ impl Location {
         Request::new(&self.store)
     }
 
+    /// The archive, as the core reads it.
+    pub(crate) fn store(&self) -> &FolderStore {
+        &self.store
+    }
+
     /// The archive, to write to; made where there is none.
     pub(crate) fn create(&self) -> Result<Archive, Failure> {
         Ok(Archive::create(&self.root)?)

@@ -1,0 +1,3 @@
+//! The host for one machine.
+
+pub mod stdio;
