@@ -12,7 +12,7 @@ use std::{
 
 /// Most bytes of documents, as inflated, that a cache keeps (`surface.md`: 16 MiB of decoded documents in all). What they take
 /// decoded is two to four times that.
-pub const MOST: usize = 16 * 1024 * 1024;
+pub const MOST: usize = crate::limits::CACHE;
 
 /// A document: the path of its file, and its ordinal there.
 pub(crate) type Slot = (String, u64);

@@ -117,6 +117,48 @@ pub enum Error {
         /// Why not.
         why: &'static str,
     },
+    /// A path of a URL that can't be one of the archive's.
+    #[error("the path `{}` can't be asked for: {why}", escape::name(given))]
+    BadPath {
+        /// The path, as it was sent.
+        given: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A host or origin that this server doesn't answer to.
+    #[error("the {what} `{}` is not one that this server answers to", escape::name(given))]
+    Forbidden {
+        /// `host` or `origin`.
+        what: &'static str,
+        /// What the request names.
+        given: String,
+        /// What it may name.
+        allowed: Vec<String>,
+    },
+    /// A method that a route doesn't have.
+    #[error("this path can't be asked with {}", escape::name(given))]
+    BadMethod {
+        /// The method.
+        given: String,
+        /// Those that it has.
+        allowed: &'static str,
+    },
+    /// A precondition that doesn't hold.
+    #[error("what is there now has none of the tags that `If-Match` names")]
+    Changed {
+        /// What was named.
+        given: String,
+        /// The tag that it has.
+        allowed: String,
+    },
+    /// Something over its size limit.
+    #[error("{what} has more than {limit} bytes")]
+    TooLarge {
+        /// What.
+        what: &'static str,
+        /// Most bytes.
+        limit: usize,
+    },
     /// A document that is not what it should be.
     #[error("`{path}` is damaged: expected {expected}")]
     Damaged {
@@ -202,6 +244,11 @@ impl Error {
             Self::QueryTooShort { .. } => "E_QUERY_TOO_SHORT",
             Self::OutOfRange { .. } => "E_OUT_OF_RANGE",
             Self::BadCursor { .. } => "E_BAD_CURSOR",
+            Self::BadPath { .. } => "E_BAD_PATH",
+            Self::Forbidden { .. } => "E_FORBIDDEN",
+            Self::BadMethod { .. } => "E_BAD_METHOD",
+            Self::Changed { .. } => "E_CHANGED",
+            Self::TooLarge { .. } => "E_INPUT_TOO_LARGE",
             Self::Damaged { .. } => "E_DAMAGED",
             Self::Unsupported { .. } => "E_UNSUPPORTED",
             Self::OverBudget { .. } => "E_OVER_BUDGET",
@@ -228,6 +275,10 @@ impl Error {
             | Self::BadReference { given, .. }
             | Self::QueryTooShort { given }
             | Self::OutOfRange { given, .. }
+            | Self::BadPath { given, .. }
+            | Self::Forbidden { given, .. }
+            | Self::BadMethod { given, .. }
+            | Self::Changed { given, .. }
             | Self::BadCursor { given, .. } => Some(given),
             Self::NotPublished { path, .. } => Some(path),
             _ => None,
@@ -242,6 +293,10 @@ impl Error {
             Self::Ambiguous { choices, .. } => choices.iter().map(|choice| choice.ask.clone()).collect(),
             Self::WrongKind { wanted, .. } => vec![(*wanted).to_owned()],
             Self::BadReference { allowed, .. } | Self::OutOfRange { allowed, .. } => vec![allowed.clone()],
+            Self::Forbidden { allowed, .. } => allowed.clone(),
+            Self::BadMethod { allowed, .. } => allowed.split(", ").map(str::to_owned).collect(),
+            Self::Changed { allowed, .. } => vec![allowed.clone()],
+            Self::TooLarge { limit, .. } => vec![format!("at most {limit} bytes")],
             Self::QueryTooShort { .. } => {
                 vec![format!(
                     "{} bytes or more, or match `prefix` or `exact`",
@@ -264,6 +319,16 @@ impl Error {
             Self::NotPublished { .. } => {
                 "add the binary again with the sources that it was built from: `--source DIR`".to_owned()
             }
+            Self::BadPath { .. } => {
+                "percent-encode what stands in a path, and start from the catalogue".to_owned()
+            }
+            Self::Forbidden { what: "host", .. } => {
+                "name this host when the server is started: `--allow-host HOST`".to_owned()
+            }
+            Self::Forbidden { .. } => {
+                "name the origin's host when the server is started: `--allow-host HOST`".to_owned()
+            }
+            Self::Changed { .. } => "ask without `If-Match` for what is there now".to_owned(),
             Self::BadCursor { .. } => "ask again without a cursor".to_owned(),
             Self::Damaged { .. } => "verify the archive, then add the binary again".to_owned(),
             Self::Unsupported { .. } => "use a newer elfscope".to_owned(),

@@ -26,6 +26,7 @@ pub mod escape;
 pub mod functions;
 pub mod http;
 pub mod interleave;
+pub mod limits;
 pub mod link;
 pub mod listing;
 pub mod mcp;

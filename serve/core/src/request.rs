@@ -4,19 +4,18 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use elfscope_schema::{
     CallersPage, Current, DataPage, FunctionPage, GZIP_HEADER, GZIP_TRAILER, Index, IndexPage, Lookup,
-    LookupPage, Meta, Sha256Digest, SourcesPage, documents::schema, from_slice, index_name, limits,
+    LookupPage, Meta, Packs, Sha256Digest, SourcesPage, documents::schema, from_slice, index_name, limits,
 };
 use serde::de::DeserializeOwned;
 
 use crate::{
     Cache, Error, Result, Store,
     cache::{Decoded, Slot},
+    limits::SOURCE_BYTES,
 };
 
 /// Offsets of a pack that are read at once: a walk over neighbouring members reads them only once.
 const OFFSETS: u64 = 256;
-/// Most bytes of sources that one request reads: what stands further in, behind lines as long, is refused.
-pub const SOURCE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// What a request has used of what it may use (promise 6 of the archive).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,6 +69,7 @@ documents! {
     IndexPage, schema::INDEX, false;
     Lookup, schema::LOOKUP, true;
     Meta, schema::META, true;
+    Packs, schema::PACKS, true;
     SourcesPage, schema::SOURCES, true;
 }
 
@@ -175,6 +175,17 @@ impl<S: Store> Request<S> {
         pack: &str,
         ordinal: u64,
     ) -> Result<Option<Vec<u8>>> {
+        let Some(stored) = self.member_stored(folder, pack, ordinal).await? else { return Ok(None) };
+        inflated(&stored, &format!("{folder}/{pack}")).map(Some)
+    }
+
+    /// The stored bytes of a member: gzip of one document.
+    pub(crate) async fn member_stored(
+        &mut self,
+        folder: &str,
+        pack: &str,
+        ordinal: u64,
+    ) -> Result<Option<Vec<u8>>> {
         let path = format!("{folder}/{pack}");
         let Some((start, end)) = self.member_range(folder, pack, ordinal).await? else { return Ok(None) };
         self.count_read(&path)?;
@@ -185,7 +196,16 @@ impl<S: Store> Request<S> {
         if stored.len() as u64 != end - start {
             return Err(damaged("a pack as long as its `.idx` says"));
         }
-        inflate(&stored).map(Some).ok_or_else(|| damaged("a gzip member of one document"))
+        if !stored.starts_with(&GZIP_HEADER) {
+            return Err(damaged(MEMBER));
+        }
+        Ok(Some(stored))
+    }
+
+    /// The bytes of a document that is a file of its own, unparsed.
+    pub(crate) async fn file_bytes(&mut self, path: &str) -> Result<Option<Vec<u8>>> {
+        self.count_read(path)?;
+        self.store.get(path).await.map_err(|source| store_error(path, source))
     }
 
     /// The bytes of a published source from `offset` on, fewer than `length` where it ends before.
@@ -260,7 +280,8 @@ impl<S: Store> Request<S> {
         Ok(Arc::clone(&cached.document))
     }
 
-    fn count_json(&mut self, path: &str, bytes: usize) -> Result<()> {
+    /// Counts JSON that was parsed elsewhere.
+    pub(crate) fn count_json(&mut self, path: &str, bytes: usize) -> Result<()> {
         if !self.budget.has(0, bytes) {
             let path = path.to_owned();
             return Err(Error::OverBudget { path, what: "parse", limit: limits::REQUEST_JSON });
@@ -299,6 +320,14 @@ impl<S: Store> Request<S> {
         self.budget.reads += 1;
         Ok(())
     }
+}
+
+const MEMBER: &str = "a gzip member of one document";
+
+/// What a member that was read inflates to.
+pub(crate) fn inflated(stored: &[u8], path: &str) -> Result<Vec<u8>> {
+    let damaged = || Error::Damaged { path: path.to_owned(), expected: MEMBER, source: None };
+    inflate(stored).ok_or_else(damaged)
 }
 
 /// The document of one gzip member: our own header, one deflate stream, checksum and length.

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Most results of one answer.
-pub const MOST: usize = 100;
+pub const MOST: usize = crate::limits::RESULTS;
 
 /// How a query fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Most lines of one answer.
-pub const MOST_LINES: u32 = 400;
+pub const MOST_LINES: u32 = crate::limits::SOURCE_LINES;
 
 const PACK: &str = "sources.jsonl.gz";
 /// Bytes that are read of a source at once, whichever of its lines are wanted: of most sources that is all.

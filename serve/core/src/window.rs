@@ -15,7 +15,7 @@ use places::{Known, PageNumbers};
 pub use places::{LeftOut, StackLevel, WindowFile};
 
 /// Most rows of one window.
-pub const MOST_ROWS: u32 = 500;
+pub const MOST_ROWS: u32 = crate::limits::ROWS;
 
 pub(crate) const PACK: &str = "fn.jsonl.gz";
 

@@ -18,7 +18,7 @@ pub use answered::{Answered, Envelope};
 use crate::{Error, Result, Service, Store};
 
 /// Most characters of an answer's text.
-pub const MOST_CHARACTERS: usize = 12_000;
+pub const MOST_CHARACTERS: usize = crate::limits::CHARACTERS;
 
 /// A question that agents can ask.
 pub(crate) trait Tool: DeserializeOwned + JsonSchema {

@@ -1,6 +1,6 @@
 //! Archives whose sources are not what their documents say.
 
-use elfscope_core::{LeftOut, Request, request::SOURCE_BYTES, window::From};
+use elfscope_core::{LeftOut, Request, limits::SOURCE_BYTES, window::From};
 use elfscope_schema::{Name, Sha256Digest};
 use pollster::block_on;
 
