@@ -10,7 +10,7 @@ use super::{
     refused::Refused,
     resources, tools,
 };
-use crate::{Service, Store};
+use crate::{Service, Store, limits};
 
 /// How long a client may keep what only another version of the program would change, in milliseconds.
 const LISTED: u64 = 3_600_000;
@@ -105,7 +105,7 @@ fn listed(asked: &Asked, key: &str, items: Vec<Value>) -> Result<Answer, Refused
 /// A text parameter that must be there, and small.
 pub(super) fn required<'a>(asked: &'a Asked, name: &str) -> Result<&'a str, Refused> {
     let text = asked.text(name).ok_or_else(|| Refused::params(&format!("`{name}` is no string")))?;
-    if text.len() > super::MOST_ARGUMENT {
+    if text.len() > limits::ARGUMENT {
         return Err(Refused::argument(name));
     }
     Ok(text)

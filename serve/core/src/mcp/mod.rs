@@ -32,19 +32,20 @@ mod tools;
 
 use serde_json::{Value, json};
 
-use dispatch::{respond, respond_refused};
-use era::decide;
-use message::{Id, Incoming, read};
-use refused::Refused;
+pub(crate) use self::{
+    base64::decode as base64_decode,
+    dispatch::{respond, respond_refused},
+    era::{Header, decide},
+    message::{Asked, Id, Incoming, read},
+    refused::{Kind, Refused},
+};
 
 pub use era::{Era, VERSIONS};
 
-use crate::{Service, Store, http::MOST_BODY};
+use crate::{Service, Store, limits};
 
 /// Longest message, in bytes.
-pub const MOST_MESSAGE: usize = MOST_BODY;
-/// Longest argument, in bytes.
-pub(crate) const MOST_ARGUMENT: usize = 8 * 1024;
+pub const MOST_MESSAGE: usize = limits::BODY;
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +53,7 @@ pub struct Reply {
     /// One JSON-RPC message, on one line, without the newline.
     pub message: Vec<u8>,
     /// What the message refuses, where it does.
-    pub(crate) refused: Option<refused::Kind>,
+    pub(crate) refused: Option<Kind>,
     /// The revision it is written for.
     pub(crate) era: Era,
     /// Messages that come before it: only fixture tools have any.
@@ -63,13 +64,14 @@ pub struct Reply {
 impl Reply {
     /// All of it, in the order in which it is sent.
     pub fn messages(&self) -> impl Iterator<Item = &[u8]> {
-        let before: &[Vec<u8>] = &[];
         #[cfg(feature = "conformance")]
-        let before = &self.before;
+        let before = self.before.as_slice();
+        #[cfg(not(feature = "conformance"))]
+        let before: &[Vec<u8>] = &[];
         before.iter().chain([&self.message]).map(Vec::as_slice)
     }
 
-    fn of(message: &Value, refused: Option<refused::Kind>, era: Era) -> Self {
+    fn of(message: &Value, refused: Option<Kind>, era: Era) -> Self {
         Self {
             message: message.to_string().into_bytes(),
             refused,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::{MOST_ARGUMENT, dispatch::required, message::Asked, refused::Refused};
-use crate::escape;
+use super::{dispatch::required, message::Asked, refused::Refused};
+use crate::{escape, limits};
 
 /// A prompt.
 struct Prompt {
@@ -111,7 +111,9 @@ pub(super) fn get(asked: &Asked) -> Result<Value, Refused> {
     let mut values = BTreeMap::new();
     for (name, _, required) in prompt.arguments {
         match given.get(*name) {
-            Some(Value::String(value)) if value.len() > MOST_ARGUMENT => return Err(Refused::argument(name)),
+            Some(Value::String(value)) if value.len() > limits::ARGUMENT => {
+                return Err(Refused::argument(name));
+            }
             Some(Value::String(value)) if !value.is_empty() => {
                 values.insert(*name, format!("`{}`", escape::name(value)));
             }
@@ -182,7 +184,7 @@ mod tests {
             json!({"name": "docent", "arguments": {"build_id": 7}}),
             json!({"name": "docent", "arguments": {"build_id": ""}}),
             json!({"name": "docent", "arguments": {"build_id": "a", "other": "b"}}),
-            json!({"name": "docent", "arguments": {"build_id": "a".repeat(MOST_ARGUMENT + 1)}}),
+            json!({"name": "docent", "arguments": {"build_id": "a".repeat(limits::ARGUMENT + 1)}}),
         ] {
             assert_eq!(get(&asked(params.clone())).unwrap_err().kind.code(), -32602, "{params}");
         }

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{MOST_ARGUMENT, MOST_MESSAGE, era::Era};
-use crate::{Error, Refusal};
+use super::{MOST_MESSAGE, era::Era};
+use crate::{Error, Refusal, limits};
 
 /// What is refused; never `-32603`, which would say nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +103,7 @@ impl Refused {
 
     /// An argument that is too long to be meant.
     pub(super) fn argument(name: &str) -> Self {
-        let refusal = too_large(&format!("`{name}`"), MOST_ARGUMENT);
+        let refusal = too_large(&format!("`{name}`"), limits::ARGUMENT);
         Self::params(&refusal.message).with(json!(refusal))
     }
 

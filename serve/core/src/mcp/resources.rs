@@ -10,7 +10,7 @@ use super::{
     message::Asked,
     refused::Refused,
 };
-use crate::{Edition, Error, Level, Request, Result, Service, Store, tools};
+use crate::{Edition, Error, Level, Request, Result, Service, Store, http::path, tools};
 
 const READ_ME: &str = "elfscope://read-me";
 const INDEX: &str = "archive://index";
@@ -158,7 +158,7 @@ async fn of_edition<S: Store>(service: &Service<S>, uri: &str) -> Result<Content
     let (Some(build), Some(edition), Some(rest)) = (parts.next(), parts.next(), parts.next()) else {
         return Err(unknown(uri));
     };
-    let decoded = |part: &str| decode(part).ok_or_else(|| bad(uri));
+    let decoded = |part: &str| path::decode(part.as_bytes(), false).map_err(|why| bad(uri, why));
     let (build, edition) = (decoded(build)?, decoded(edition)?);
     let mut request = service.request();
     let edition = request.edition(&format!("{build}/{edition}")).await?;
@@ -224,51 +224,6 @@ fn unknown(uri: &str) -> Error {
     }
 }
 
-fn bad(uri: &str) -> Error {
-    Error::BadReference {
-        what: "a URI that can be read",
-        given: uri.to_owned(),
-        allowed: "percent-encoded UTF-8".to_owned(),
-    }
-}
-
-/// Percent-decodes; `None` where that gives no text.
-fn decode(part: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(part.len());
-    let mut rest = part.as_bytes();
-    while let [first, after @ ..] = rest {
-        (bytes, rest) = match (first, after) {
-            (b'%', [high, low, after @ ..]) => {
-                let digit = |sign: &u8| char::from(*sign).to_digit(16);
-                bytes.push(u8::try_from(digit(high)? * 16 + digit(low)?).ok()?);
-                (bytes, after)
-            }
-            (b'%', _) => return None,
-            (byte, after) => {
-                bytes.push(*byte);
-                (bytes, after)
-            }
-        };
-    }
-    String::from_utf8(bytes).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn percent_encoding() {
-        for (part, expected) in [
-            ("a/b.c", Some("a/b.c")),
-            ("a%20b%2Fc", Some("a b/c")),
-            ("%c3%A9", Some("\u{e9}")),
-            ("%", None),
-            ("%2", None),
-            ("%zz", None),
-            ("%ff", None),
-        ] {
-            assert_eq!(decode(part).as_deref(), expected, "{part}");
-        }
-    }
+fn bad(uri: &str, why: &'static str) -> Error {
+    Error::BadPath { given: uri.to_owned(), why }
 }

@@ -3,13 +3,12 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    MOST_ARGUMENT,
     dispatch::{Answer, required},
     era::Era,
     message::Asked,
     refused::{Refused, too_large},
 };
-use crate::{Refusal, Service, Store, nearest, tools};
+use crate::{Refusal, Service, Store, limits, nearest, tools};
 
 /// All tools.
 pub(super) fn list() -> Vec<Value> {
@@ -50,10 +49,11 @@ pub(super) async fn call<S: Store>(service: &Service<S>, asked: &Asked, era: Era
         Some(Value::Object(arguments)) => arguments.clone(),
         Some(_) => return Err(Refused::params("`arguments` is no object")),
     };
-    if let Some((key, _)) = arguments.iter().find(|(key, value)| key.len() > MOST_ARGUMENT || is_long(value))
+    if let Some((key, _)) =
+        arguments.iter().find(|(key, value)| key.len() > limits::ARGUMENT || is_long(value))
     {
         let key: String = key.chars().take(100).collect();
-        return Ok(Answer::once(refusal(&too_large(&format!("`{key}`"), MOST_ARGUMENT))));
+        return Ok(Answer::once(refusal(&too_large(&format!("`{key}`"), limits::ARGUMENT))));
     }
     #[cfg(feature = "conformance")]
     if let Some(answer) = super::fixtures::call(name, &arguments, asked, era) {
@@ -72,10 +72,10 @@ pub(super) async fn call<S: Store>(service: &Service<S>, asked: &Asked, era: Era
 
 fn is_long(value: &Value) -> bool {
     match value {
-        Value::String(text) => text.len() > MOST_ARGUMENT,
+        Value::String(text) => text.len() > limits::ARGUMENT,
         Value::Array(items) => items.iter().any(is_long),
         Value::Object(members) => {
-            members.iter().any(|(key, value)| key.len() > MOST_ARGUMENT || is_long(value))
+            members.iter().any(|(key, value)| key.len() > limits::ARGUMENT || is_long(value))
         }
         _ => false,
     }
