@@ -7,9 +7,10 @@ use std::{
 
 use elfscope_core::{Edition, Error, Request, escape};
 use elfscope_ingest::archive::Archive;
+use elfscope_local::FolderStore;
 use elfscope_schema::{BuildId, EditionId};
 
-use crate::{exit::Exit, failure::Failure, store::FolderStore};
+use crate::{exit::Exit, failure::Failure};
 
 /// The archive that a command is about.
 #[derive(Clone, Debug)]
@@ -41,14 +42,14 @@ impl Location {
         Ok(Self { store: FolderStore::new(&root), root, is_default: false })
     }
 
+    /// Its files.
+    pub(crate) fn store(&self) -> &FolderStore {
+        &self.store
+    }
+
     /// A new question.
     pub(crate) fn request(&self) -> Request<&FolderStore> {
         Request::new(&self.store)
-    }
-
-    /// The archive, as the core reads it.
-    pub(crate) fn store(&self) -> &FolderStore {
-        &self.store
     }
 
     /// The archive, to write to; made where there is none.

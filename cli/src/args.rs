@@ -47,6 +47,8 @@ pub(crate) enum Command {
     Callees(commands::callees::CalleesOf),
     /// Who calls a function or an imported symbol
     Callers(commands::callers::CallersOf),
+    /// Serve the archive over HTTP: to the page, to programs, to gdb
+    Serve(commands::serve::Serve),
     /// Check every stored byte
     Verify(commands::verify::Verify),
     /// Write the archive as one file a document, for a plain file host

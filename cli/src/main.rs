@@ -6,7 +6,6 @@ mod commands;
 mod exit;
 mod failure;
 mod output;
-mod store;
 
 use std::process::ExitCode;
 

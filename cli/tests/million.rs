@@ -5,16 +5,13 @@
 #[path = "../../serve/core/tests/support/counting.rs"]
 #[allow(dead_code, unreachable_pub, reason = "another test's support")]
 mod counting;
-#[path = "../src/store.rs"]
-#[allow(dead_code, reason = "the program's own store")]
-mod store;
 
 use std::{fmt::Write as _, fs};
 
 use counting::{CountingStore, assert_bounded};
 use elfscope_core::{Edition, Match, Query, Request, window::From};
 use elfscope_ingest::{AddOptions, add, archive::Archive};
-use store::FolderStore;
+use elfscope_local::FolderStore;
 
 const FUNCTIONS: u32 = 1_000_000;
 const TEXT: u64 = 0x1000;

@@ -2,6 +2,7 @@
 
 use std::{
     env, fs,
+    io::{self, IsTerminal as _},
     path::{Path, PathBuf},
 };
 
@@ -12,7 +13,7 @@ use elfscope_core::{
 };
 use elfscope_ingest::{AddOptions, Added};
 
-use super::{Context, add};
+use super::{Context, add, serve};
 use crate::{archive::program, exit::Exit, failure::Failure, output::progress::Shown};
 
 /// Adds a small example, this program itself and the system's C library to an archive of their own, and looks into one.
@@ -30,8 +31,6 @@ const ROWS: u32 = 15;
 
 impl Demo {
     pub(crate) fn run(&self, context: &mut Context) -> Result<Exit, Failure> {
-        // Nothing goes on after what is shown, so `--once` is how it always ends.
-        let Self { once: _ } = self;
         let archive = context.location.create()?;
         let scratch = Scratch::new()?;
         let hello = scratch.0.join("hello");
@@ -54,7 +53,13 @@ impl Demo {
             .filter_map(|input| report.added.iter().find(|added| added.input == *input))
             .collect();
         self.say(context, &added, libc.as_deref())?;
-        Ok(Exit::Done)
+        // What a script started has to end.
+        if self.once || !io::stdout().is_terminal() || !io::stdin().is_terminal() {
+            return Ok(Exit::Done);
+        }
+        drop(scratch);
+        context.out.plain("")?;
+        serve::Demo::serve(context)
     }
 
     #[expect(clippy::unused_self, reason = "a part of the command")]
@@ -155,7 +160,7 @@ impl Scratch {
             let folder = base.join(format!("elfscope-demo-{}-{number}", std::process::id()));
             match fs::create_dir(&folder) {
                 Ok(()) => return Ok(Self(folder)),
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(unwritable(&folder, &error)),
             }
         }
@@ -170,6 +175,6 @@ impl Drop for Scratch {
     }
 }
 
-fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
     Failure::new(Exit::Archive, format!("`{}` can't be written: {error}", path.display()))
 }

@@ -11,6 +11,7 @@ pub(crate) mod mcp;
 pub(crate) mod promote;
 pub(crate) mod remove;
 pub(crate) mod search;
+pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod verify;
 
@@ -83,6 +84,7 @@ fn dispatch(args: &Args) -> Result<Exit, Failure> {
         Command::Callees(command) => command.run(&mut context),
         Command::Callers(command) => command.run(&mut context),
         Command::Verify(command) => command.run(&mut context),
+        Command::Serve(command) => command.run(&mut context),
         Command::Export(command) => command.run(&mut context),
         Command::Remove(command) => command.run(&mut context),
         Command::Promote(command) => command.run(&mut context),

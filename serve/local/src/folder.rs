@@ -1,4 +1,10 @@
 //! An archive in a folder, as the core reads it.
+//!
+//! Reads are plain system calls on the thread that asks. One document is tens of kilobytes at most and nearly always in the
+//! page cache, where reading it takes less time than handing it to another thread would; and so the store also works where there is no
+//! runtime at all, as on the command line. The server has more threads than the machine has cores instead, so that a slow disk
+//! delays who waits for it and not the others. What is large is streamed piece by piece on threads that may block: see
+//! [`crate::serve`].
 
 use std::{
     fs::File,
@@ -8,20 +14,24 @@ use std::{
 
 use elfscope_core::Store;
 
+/// Bytes that are made room for before a range is read.
+const ROOM: u64 = 64 * 1024;
+
 /// A folder.
 #[derive(Clone, Debug)]
-pub(crate) struct FolderStore {
+pub struct FolderStore {
     root: PathBuf,
 }
 
 impl FolderStore {
     /// The store in this folder, whether there is one or not.
-    pub(crate) fn new(root: impl Into<PathBuf>) -> Self {
+    #[must_use]
+    pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }
 
     /// The file of a path. What would lead out of the folder, or is no plain path, is refused.
-    fn open(&self, path: &str) -> io::Result<Option<File>> {
+    pub(crate) fn open(&self, path: &str) -> io::Result<Option<File>> {
         let plain = !path.is_empty()
             && !path.contains(['\\', '\0'])
             && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
@@ -49,7 +59,7 @@ impl Store for FolderStore {
     async fn get_range(&self, path: &str, offset: u64, length: u64) -> io::Result<Option<Vec<u8>>> {
         let Some(mut file) = self.open(path)? else { return Ok(None) };
         file.seek(SeekFrom::Start(offset))?;
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(usize::try_from(length.min(ROOM)).unwrap_or(0));
         file.take(length).read_to_end(&mut bytes)?;
         Ok(Some(bytes))
     }
