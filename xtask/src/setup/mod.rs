@@ -70,6 +70,8 @@ const TOOLS: &[(&str, &str)] = &[
     ("eu-addr2line", "elfutils"),
     ("eu-unstrip", "elfutils"),
     ("gdb", "gdb"),
+    // What asks the archive for sources.
+    ("debuginfod-find", "debuginfod"),
     // What packages are made of.
     ("dpkg-deb", "dpkg"),
     ("dpkg-source", "dpkg-dev"),
