@@ -23,7 +23,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use gimli::{EndianSlice, RunTimeEndian, UnitType, constants as dw};
+use gimli::{EndianSlice, RunTimeEndian, constants as dw};
 use rayon::prelude::*;
 
 use crate::{diagnostics::Diagnostics, elf::Elf, limits};
@@ -149,7 +149,7 @@ impl<'a> Dwarf<'a> {
         let files = Files::read(sections, alternate, diagnostics);
         let ids: Vec<UnitId> = (0u32..)
             .zip(&files.main().units)
-            .filter(|(_, (_, unit))| unit.as_ref().is_some_and(has_code))
+            .filter(|(_, (_, unit))| unit.as_ref().is_some_and(|unit| !unit::has_types(&unit.header)))
             .map(|(number, _)| UnitId { which: Which::Main, number })
             .collect();
         let may_read_lines = lines_allowed(&files, &ids, diagnostics);
@@ -277,11 +277,6 @@ impl Function<'_> {
     pub(crate) fn declared(&self) -> Option<&Declared> {
         self.declared.as_ref()
     }
-}
-
-/// Whether a unit may have code: type units don't, but name the line table of a unit that has (DWARF 5, section 3.1.4).
-fn has_code(unit: &unit::Unit<'_>) -> bool {
-    !matches!(unit.header.type_(), UnitType::Type { .. } | UnitType::SplitType { .. })
 }
 
 fn first<'a>(
