@@ -385,7 +385,7 @@ fn tell(id: UnitId, first: &First<'_>, files: &Files<'_>, diagnostics: &mut Diag
     let deep = first.walked.frames.iter().filter(|frame| frame.cost > limits::PLACE).count();
     if deep > 0 {
         let message = format!(
-            "{deep} frames of unit {} stand in too many others: code in them has no place",
+            "{deep} frames of unit {} don't fit a page with all the frames that they stand in: code in them has no place",
             id.number
         );
         diagnostics.add("frames-too-deep", name, message);
