@@ -209,7 +209,10 @@ fn paths_and_links_that_lead_out_cost_only_themselves() {
     let before = files(place.folder.path());
     let report = place.add(&[path]);
     assert_eq!((report.added.len(), report.failed.len(), report.skipped_files), (1, 0, 1));
-    assert_eq!(report.notes.len(), 3, "{:?}", report.notes);
+    assert_eq!(report.notes.len(), 4, "{:?}", report.notes);
+    assert!(
+        report.notes[3].contains("`./hard` in") && report.notes[3].contains("hard link to what is no member")
+    );
     assert!(report.notes[0].contains("`../../../../outside` in") && report.notes[0].contains("`..`"));
     assert!(report.notes[1].contains("`/absolute` in") && report.notes[1].contains("absolute"));
     let mut after = files(place.folder.path());
@@ -283,7 +286,7 @@ fn a_package_whose_members_are_all_refused_is_not_said_to_be_empty() {
 #[test]
 fn a_hard_link_among_sources_has_the_bytes_of_what_it_leads_to() {
     let lines = fs::read(repository("fixtures/src/dwarf/lines.c")).unwrap();
-    let long = format!("lines/{}/lines.c", "folder/".repeat(13));
+    let long = format!("lines/{}/lines.c", "folder/".repeat(12));
     let places = [
         vec![
             file("lines/src/first.c", &lines),
