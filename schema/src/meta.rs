@@ -248,7 +248,7 @@ pub struct Package {
     pub path: Option<Name>,
     /// The SHA-256 of the package's file.
     pub sha256: Sha256Digest,
-    /// The source package that it was built from, as it says.
+    /// The source package that it was built from, where it names one: else that has its own name and version.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub source: Option<SourcePackage>,
     /// Its version.
