@@ -34,6 +34,14 @@ impl Sources {
         let judged: Result<Vec<(SourceFile, Option<String>)>, ArchiveError> =
             paths.par_iter().map(|path| judge(path, trees, stage)).collect();
         let judged = judged?;
+        for package in trees.unpatched() {
+            let trouble = format!(
+                "the sources of {} {} don't have the patches applied that their series names: no file of them is \
+                 package-verified",
+                package.name, package.version
+            );
+            diagnostics.add("sources-not-patched", package.name.as_bytes(), trouble);
+        }
         for (file, trouble) in &judged {
             if let Some(trouble) = trouble {
                 diagnostics.add("source-unusable", file.path.text().as_bytes(), trouble.as_str());

@@ -13,6 +13,7 @@ mod names;
 mod path;
 mod tarball;
 mod tree;
+mod quilt;
 mod unpack;
 mod walk;
 
@@ -75,13 +76,20 @@ impl Trees {
             digest: tree.digest,
             files: tree.files.len() as u64,
             package: tree.package.clone(),
-            package_verified: tree.package.is_some() && tree.package == built_from,
+            package_verified: tree
+                .whole_package()
+                .is_some_and(|package| built_from.as_ref() == Some(package)),
         });
         told.collect()
     }
 }
 
 /// The source package that a binary package was built from: what it says, else its own name and version (deb-control(5),
+
+    /// The packages that trees say they are, and whose patches these don't have as they should.
+    pub(crate) fn unpatched(&self) -> impl Iterator<Item = &SourcePackage> {
+        self.trees.iter().filter(|tree| !tree.patched).filter_map(|tree| tree.package.as_ref())
+    }
 /// `Source`), without the mark of a rebuild, which the sources don't carry.
 pub(crate) fn built_from(package: &Package) -> SourcePackage {
     let own = || SourcePackage {

@@ -311,3 +311,39 @@ fn a_tree_of_a_hundred_thousand_equal_names_costs_no_more() {
     assert_eq!(found(&trees, &cited("000007/x/Makefile")), "ambiguous");
     refused(trees.judge(&cited("000008/x/Makefile")), "can't be read");
 }
+#[test]
+fn a_tree_is_the_package_only_with_the_patches_of_its_series() {
+    let changelog = ("debian/changelog", "hello (2.10-3) sid; urgency=low\n");
+    let series = ("debian/patches/series", "# why\na.patch -p1\n\nb.patch # this too\n");
+    let applied = |text| (".pc/applied-patches", text);
+    let own = |text| ("debian/patches/debian.series", text);
+    let package = Package {
+        architecture: "amd64".to_owned(),
+        name: "hello".to_owned(),
+        path: None,
+        sha256: Sha256Digest::of(b""),
+        source: None,
+        version: "2.10-3".to_owned(),
+    };
+    let mut digests = std::collections::BTreeSet::new();
+    for (files, expected) in [
+        (&[changelog][..], true),
+        (&[changelog, series, applied("a.patch\nb.patch\n")], true),
+        (&[changelog, series], false),
+        (&[changelog, series, applied("a.patch\n")], false),
+        (&[changelog, series, applied("b.patch\na.patch\n")], false),
+        (&[changelog, series, applied("a.patch\nb.patch\nmine.patch\n")], false),
+        (&[changelog, applied("mine.patch\n")], false),
+        (&[changelog, series, own("c.patch\n"), applied("c.patch\n")], true),
+        (&[changelog, series, own("c.patch\n"), applied("a.patch\nb.patch\n")], false),
+        (&[changelog, series, ("x/.pc/applied-patches", "a.patch\nb.patch\n"), ("x/a.c", "")], false),
+    ] {
+        let tree = folder(files);
+        let trees = open(&[tree.path()], &[]).unwrap();
+        assert_eq!(trees.documents(Some(&package))[0].package_verified, expected, "{files:?}");
+        assert_eq!(trees.unpatched().count(), usize::from(!expected), "{files:?}");
+        assert!(digests.insert(trees.given().0[0]), "{files:?}: a digest of its own");
+    }
+}
+
+        patched: false,

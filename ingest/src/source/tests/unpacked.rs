@@ -48,7 +48,8 @@ fn tarball(files: &[(&str, &str)]) -> Vec<u8> {
 }
 
 /// What [`package`] unpacks to.
-const UNPACKED: [(&str, &str); 6] = [
+const UNPACKED: [(&str, &str); 7] = [
+    (".pc/applied-patches", "fix.patch\n"),
     ("hello.c", "int patched;\n"),
     ("lib/a.c", "int a;\n"),
     ("debian/changelog", "hello (2.10-3) sid; urgency=low\n"),
