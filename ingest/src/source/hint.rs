@@ -215,6 +215,7 @@ mod tests {
 
     fn glibc() -> Package {
         Package {
+            also: Vec::new(),
             architecture: "amd64".to_owned(),
             name: "libc6".to_owned(),
             path: None,

@@ -6,14 +6,16 @@
 mod changelog;
 mod error;
 mod find;
+mod fit;
 mod hint;
 mod judge;
 mod map;
+mod md5;
 mod names;
 mod path;
+mod quilt;
 mod tarball;
 mod tree;
-mod quilt;
 mod unpack;
 mod walk;
 
@@ -26,6 +28,7 @@ pub(crate) use hint::hints;
 pub use hint::{Hint, Origin};
 pub(crate) use judge::{Cited, Judged, untold};
 pub use map::SourceMap;
+pub(crate) use md5::Md5;
 
 use crate::InputError;
 
@@ -82,14 +85,14 @@ impl Trees {
         });
         told.collect()
     }
-}
-
-/// The source package that a binary package was built from: what it says, else its own name and version (deb-control(5),
 
     /// The packages that trees say they are, and whose patches these don't have as they should.
     pub(crate) fn unpatched(&self) -> impl Iterator<Item = &SourcePackage> {
         self.trees.iter().filter(|tree| !tree.patched).filter_map(|tree| tree.package.as_ref())
     }
+}
+
+/// The source package that a binary package was built from: what it says, else its own name and version (deb-control(5),
 /// `Source`), without the mark of a rebuild, which the sources don't carry.
 pub(crate) fn built_from(package: &Package) -> SourcePackage {
     let own = || SourcePackage {
