@@ -85,6 +85,14 @@ pub enum Error {
         /// What is allowed.
         allowed: String,
     },
+    /// Arguments that a tool doesn't take.
+    #[error("`{tool}` can't be asked so: {}", escape::text(why))]
+    BadArguments {
+        /// The tool.
+        tool: &'static str,
+        /// What is wrong with them.
+        why: String,
+    },
     /// A query that no index can answer.
     #[error("a substring query needs at least {} bytes, `{}` has {}", elfscope_schema::limits::TRIGRAM, escape::name(given), given.len())]
     QueryTooShort {
@@ -190,6 +198,7 @@ impl Error {
             Self::NotPublished { .. } => "E_NOT_PUBLISHED",
             Self::Gone { .. } => "E_GONE",
             Self::BadReference { .. } => "E_BAD_REFERENCE",
+            Self::BadArguments { .. } => "E_BAD_ARGUMENTS",
             Self::QueryTooShort { .. } => "E_QUERY_TOO_SHORT",
             Self::OutOfRange { .. } => "E_OUT_OF_RANGE",
             Self::BadCursor { .. } => "E_BAD_CURSOR",

@@ -14,6 +14,7 @@
 //! the nearest names. This crate reads no clock, file, environment or network, and prints nothing.
 
 pub mod builds;
+pub mod cache;
 pub mod calls;
 pub mod catalogue;
 pub mod cited;
@@ -23,17 +24,23 @@ pub mod edition;
 pub mod error;
 pub mod escape;
 pub mod functions;
+pub mod http;
 pub mod interleave;
+pub mod link;
 pub mod listing;
+pub mod mcp;
 pub mod nearest;
 pub mod request;
 pub mod search;
+pub mod service;
 pub mod sources;
 pub mod store;
+pub mod tools;
 mod tree;
 mod trigram;
 pub mod window;
 
+pub use cache::Cache;
 pub use calls::{Callee, Callees, Callers};
 pub use catalogue::Catalogue;
 pub use cited::{CitedBy, Citing};
@@ -43,6 +50,7 @@ pub use error::{Choice, Error, Refusal, Result};
 pub use functions::{Place, key_of, spell};
 pub use request::{Budget, Request};
 pub use search::{Hit, HitKind, Hits, Match, Query, SameCode};
+pub use service::{Config, Service};
 pub use sources::{Level, SourceLine, SourceLines};
 pub use store::Store;
 pub use window::{LeftOut, StackLevel, Window, WindowFile};

@@ -1,6 +1,6 @@
 //! One request: what it has read, what it may still read, and the documents it has already parsed.
 
-use std::{any::Any, collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use elfscope_schema::{
     CallersPage, Current, DataPage, FunctionPage, GZIP_HEADER, GZIP_TRAILER, Index, IndexPage, Lookup,
@@ -8,7 +8,10 @@ use elfscope_schema::{
 };
 use serde::de::DeserializeOwned;
 
-use crate::{Error, Result, Store};
+use crate::{
+    Cache, Error, Result, Store,
+    cache::{Decoded, Slot},
+};
 
 /// Offsets of a pack that are read at once: a walk over neighbouring members reads them only once.
 const OFFSETS: u64 = 256;
@@ -38,15 +41,18 @@ impl Budget {
 pub(crate) trait Document: DeserializeOwned + Send + Sync + 'static {
     /// What it should say.
     const SCHEMA: &'static str;
+    /// Whether it is an edition's, which never changes.
+    const IMMUTABLE: bool;
 
     /// What it says.
     fn schema(&self) -> &str;
 }
 
 macro_rules! documents {
-    ($($type:ty, $schema:expr;)*) => {$(
+    ($($type:ty, $schema:expr, $immutable:expr;)*) => {$(
         impl Document for $type {
             const SCHEMA: &'static str = $schema;
+            const IMMUTABLE: bool = $immutable;
 
             fn schema(&self) -> &str {
                 &self.schema
@@ -56,19 +62,20 @@ macro_rules! documents {
 }
 
 documents! {
-    CallersPage, schema::CALLERS;
-    Current, schema::CURRENT;
-    DataPage, schema::DATA;
-    FunctionPage, schema::FN;
-    Index, schema::INDEX;
-    IndexPage, schema::INDEX;
-    Lookup, schema::LOOKUP;
-    Meta, schema::META;
-    SourcesPage, schema::SOURCES;
+    CallersPage, schema::CALLERS, true;
+    Current, schema::CURRENT, false;
+    DataPage, schema::DATA, true;
+    FunctionPage, schema::FN, true;
+    Index, schema::INDEX, false;
+    IndexPage, schema::INDEX, false;
+    Lookup, schema::LOOKUP, true;
+    Meta, schema::META, true;
+    SourcesPage, schema::SOURCES, true;
 }
 
 impl<R: DeserializeOwned + Send + Sync + 'static> Document for LookupPage<R> {
     const SCHEMA: &'static str = schema::LOOKUP;
+    const IMMUTABLE: bool = true;
 
     fn schema(&self) -> &str {
         &self.schema
@@ -79,14 +86,31 @@ impl<R: DeserializeOwned + Send + Sync + 'static> Document for LookupPage<R> {
 pub struct Request<S> {
     store: S,
     budget: Budget,
-    parsed: BTreeMap<(String, u64), Arc<dyn Any + Send + Sync>>,
-    offsets: BTreeMap<(String, u64), Vec<u64>>,
+    parsed: BTreeMap<Slot, Decoded>,
+    /// Blocks of offsets that this request has paid for; without their values where a cached document made them needless.
+    offsets: BTreeMap<Slot, Option<Arc<Offsets>>>,
+    cache: Option<Arc<Cache>>,
+}
+
+type Offsets = Vec<u64>;
+
+/// A cached document and how many bytes its JSON has.
+struct Cached<T> {
+    document: Arc<T>,
+    bytes: usize,
 }
 
 impl<S: Store> Request<S> {
     /// A request that has read nothing yet.
     pub fn new(store: S) -> Self {
-        Self { store, budget: Budget::default(), parsed: BTreeMap::new(), offsets: BTreeMap::new() }
+        let (parsed, offsets) = (BTreeMap::new(), BTreeMap::new());
+        Self { store, budget: Budget::default(), parsed, offsets, cache: None }
+    }
+
+    /// A request that shares a cache. What it finds there counts as read and parsed all the same: how far an answer goes must
+    /// not depend on what was asked before.
+    pub fn cached(store: S, cache: Arc<Cache>) -> Self {
+        Self { cache: Some(cache), ..Self::new(store) }
     }
 
     /// What it has used so far.
@@ -110,6 +134,9 @@ impl<S: Store> Request<S> {
             return Ok(Some(known));
         }
         self.count_read(path)?;
+        if let Some(cached) = self.find_cached(&slot) {
+            return self.take_cached(slot, &cached).map(Some);
+        }
         let bytes = self.store.get(path).await.map_err(|source| store_error(path, source))?;
         match bytes {
             Some(bytes) => self.parse(slot, &bytes).map(Some),
@@ -125,6 +152,15 @@ impl<S: Store> Request<S> {
         let slot = (format!("{folder}/{pack}"), ordinal);
         if let Some(known) = self.known(&slot) {
             return Ok(Some(known));
+        }
+        if let Some(cached) = self.find_cached(&slot) {
+            let block = (format!("{folder}/{}", index_name(pack)), ordinal / OFFSETS);
+            if !self.offsets.contains_key(&block) {
+                self.count_read(&block.0)?;
+                self.offsets.insert(block, None);
+            }
+            self.count_read(&slot.0)?;
+            return self.take_cached(slot, &cached).map(Some);
         }
         match self.member_bytes(folder, pack, ordinal).await? {
             Some(bytes) => self.parse(slot, &bytes).map(Some),
@@ -185,12 +221,24 @@ impl<S: Store> Request<S> {
         let slot = (path, block);
         if !self.offsets.contains_key(&slot) {
             self.count_read(&slot.0)?;
+            self.offsets.insert(slot.clone(), None);
+        }
+        if self.offsets[&slot].is_none() {
+            let cached = self.cache.as_ref().and_then(|cache| cache.get(&slot)?.downcast().ok());
+            self.offsets.insert(slot.clone(), cached);
+        }
+        if self.offsets[&slot].is_none() {
             let read = self.store.get_range(&slot.0, block * OFFSETS * 8, (OFFSETS + 1) * 8).await;
             let bytes = read.map_err(|source| store_error(&slot.0, source))?.unwrap_or_default();
-            let offsets = bytes.as_chunks::<8>().0.iter().map(|offset| u64::from_le_bytes(*offset)).collect();
-            self.offsets.insert(slot.clone(), offsets);
+            let offsets: Offsets =
+                bytes.as_chunks::<8>().0.iter().map(|offset| u64::from_le_bytes(*offset)).collect();
+            let offsets = Arc::new(offsets);
+            if let Some(cache) = &self.cache {
+                cache.put(&slot, Arc::clone(&offsets) as Decoded, bytes.len());
+            }
+            self.offsets.insert(slot.clone(), Some(offsets));
         }
-        let offsets = &self.offsets[&slot];
+        let offsets = self.offsets[&slot].as_ref().map_or(&[][..], |offsets| offsets.as_slice());
         let at = usize::try_from(ordinal % OFFSETS).unwrap_or(usize::MAX);
         let (Some(&start), Some(&end)) = (offsets.get(at), offsets.get(at + 1)) else { return Ok(None) };
         let size = end.checked_sub(start).filter(|size| *size <= 2 * limits::REQUEST_JSON as u64);
@@ -201,23 +249,44 @@ impl<S: Store> Request<S> {
         Ok(Some((start, end)))
     }
 
-    fn known<T: Send + Sync + 'static>(&self, slot: &(String, u64)) -> Option<Arc<T>> {
+    fn find_cached<T: Document>(&self, slot: &Slot) -> Option<Arc<Cached<T>>> {
+        self.cache.as_ref().filter(|_| T::IMMUTABLE)?.get(slot)?.downcast().ok()
+    }
+
+    /// Takes a cached document, and pays for parsing it.
+    fn take_cached<T: Document>(&mut self, slot: Slot, cached: &Cached<T>) -> Result<Arc<T>> {
+        self.count_json(&slot.0, cached.bytes)?;
+        self.parsed.insert(slot, Arc::clone(&cached.document) as _);
+        Ok(Arc::clone(&cached.document))
+    }
+
+    fn count_json(&mut self, path: &str, bytes: usize) -> Result<()> {
+        if !self.budget.has(0, bytes) {
+            let path = path.to_owned();
+            return Err(Error::OverBudget { path, what: "parse", limit: limits::REQUEST_JSON });
+        }
+        self.budget.json += bytes;
+        Ok(())
+    }
+
+    fn known<T: Send + Sync + 'static>(&self, slot: &Slot) -> Option<Arc<T>> {
         Arc::clone(self.parsed.get(slot)?).downcast().ok()
     }
 
-    fn parse<T>(&mut self, slot: (String, u64), bytes: &[u8]) -> Result<Arc<T>>
+    fn parse<T>(&mut self, slot: Slot, bytes: &[u8]) -> Result<Arc<T>>
     where
         T: Document,
     {
-        if !self.budget.has(0, bytes.len()) {
-            return Err(Error::OverBudget { path: slot.0, what: "parse", limit: limits::REQUEST_JSON });
-        }
-        self.budget.json += bytes.len();
+        self.count_json(&slot.0, bytes.len())?;
         let parsed = from_slice::<T>(bytes).map_err(|source| unreadable(&slot.0, bytes, source))?;
         if parsed.schema() != T::SCHEMA {
             return Err(Error::Unsupported { path: slot.0, schema: parsed.schema().to_owned() });
         }
         let parsed = Arc::new(parsed);
+        if let Some(cache) = self.cache.as_ref().filter(|_| T::IMMUTABLE) {
+            let cached = Cached { document: Arc::clone(&parsed), bytes: bytes.len() };
+            cache.put(&slot, Arc::new(cached) as Decoded, bytes.len());
+        }
         self.parsed.insert(slot, Arc::clone(&parsed) as _);
         Ok(parsed)
     }

@@ -1,0 +1,27 @@
+//! `read_me`: how to use this server truthfully, in one page.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Answered, Envelope, Tool};
+use crate::{Result, Service, Store};
+
+/// No arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReadMe {}
+
+impl Tool for ReadMe {
+    const NAME: &'static str = "read_me";
+    const TITLE: &'static str = "How to use this server truthfully";
+    const DESCRIPTION: &'static str =
+        "One page: what the answers claim, where claims come from, what they don't say.";
+
+    async fn answer<S: Store>(self, _: &Service<S>) -> Result<Answered> {
+        let envelope =
+            Envelope { provenance: "elfscope's own documentation".to_owned(), ..Envelope::default() };
+        Ok(Answered { envelope, listing: PAGE.to_owned() })
+    }
+}
+
+const PAGE: &str = include_str!("read_me.md");
