@@ -141,7 +141,7 @@ fn check(parts: &Parts, body: &[u8]) -> Result<()> {
         return Err(Error::BadMethod { given: parts.method.to_string(), allowed: METHODS });
     }
     if body.len() > limits::BODY {
-        return Err(Error::TooLarge { what: "the body", limit: limits::BODY });
+        return Err(Error::InputTooLarge { what: "the body", limit: limits::BODY });
     }
     Ok(())
 }
