@@ -10,6 +10,7 @@
 //! | `stored` | documents as they are |
 //! | `rendered` | what is made of them |
 //! | `sources` | sources, debuginfod's route among them |
+//! | `mcp` | the rules of the transport around [`crate::mcp`] |
 //! | `respond` | conditions, forms, ranges, headers |
 //! | `conditional`, `negotiate`, `range` | one part of HTTP each |
 //! | `refusal` | refusals |
@@ -21,8 +22,9 @@ mod catalogue;
 mod conditional;
 mod edition;
 pub mod guard;
+mod mcp;
 mod negotiate;
-mod path;
+pub(crate) mod path;
 mod query;
 mod range;
 mod refusal;
@@ -98,10 +100,13 @@ impl Body {
     }
 }
 
-/// Answers `/archive`, `/buildid` and `/healthz`, and refuses hosts that aren't this one; `None` for every other path, which
+/// Answers `/archive`, `/buildid`, `/mcp` and `/healthz`, and refuses hosts that aren't this one; `None` for every other path, which
 /// is the host's static files'.
 pub async fn answer<S: Store>(service: &Service<S>, request: Request) -> Option<Response> {
     let (parts, body) = request.into_parts();
+    if parts.uri.path() == "/mcp" {
+        return Some(mcp::answer(service, &parts, &body).await);
+    }
     let area = Area::of(parts.uri.path());
     if area != Some(Area::Health)
         && let Err(error) = guard::host(service.config(), &parts.uri, &parts.headers)

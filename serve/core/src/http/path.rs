@@ -26,7 +26,7 @@ pub(super) fn segments(path: &str) -> Result<Vec<String>> {
 }
 
 /// Decodes percent-encoded text; in a query, `+` is a space.
-pub(super) fn decode(text: &[u8], in_query: bool) -> std::result::Result<String, &'static str> {
+pub(crate) fn decode(text: &[u8], in_query: bool) -> std::result::Result<String, &'static str> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.iter().copied();
     while let Some(byte) = rest.next() {
