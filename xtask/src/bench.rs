@@ -1,5 +1,7 @@
 //! `cargo xtask bench`: `elfscope add` against `objdump` on the same libc, taking turns: stripped against `-d`, with debug
-//! data and sources against `-dl` on the same file with its debug data in it.
+//! data and sources against `-dl` on the same file with its debug data in it. And `elfscope serve` beside nginx.
+
+mod serve;
 
 use std::{
     ffi::OsString,
@@ -26,6 +28,7 @@ const START: &str = "<!-- made by `cargo xtask bench --write` -->";
 const END: &str = "<!-- end -->";
 /// The heading of the second table, and what stands below it.
 const WITH_SOURCES: &str = "Adding libc with debug data and sources";
+const SERVING: &str = "Serving libc's functions";
 const WHAT_IS_READ: &str = "objdump reads the file with its debug data in it (`eu-unstrip`) and no source; elfscope reads \
     the stripped file, the debug file and the unpacked source package, and writes everything: each cited source included.";
 
@@ -34,6 +37,9 @@ pub(crate) struct Options {
     /// Runs of each
     #[arg(long, default_value_t = 15)]
     runs: usize,
+    /// Rounds of serving
+    #[arg(long, default_value_t = 3)]
+    rounds: usize,
     /// Cores that each may use
     #[arg(long, default_value_t = 2)]
     cores: usize,
@@ -78,6 +84,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             text += &format!("\n## {WITH_SOURCES}\n\n{WHAT_IS_READ}\n\n{table}");
         }
         _ => println!("not measured, for lack of debug file or sources: {WITH_SOURCES}"),
+    }
+    if let Some(table) = serve::table(&elfscope, libc, options.rounds, work.path())? {
+        text += &format!("\n## {SERVING}\n\n{table}");
     }
     print!("{text}");
     if options.write {

@@ -144,7 +144,7 @@ mod tests {
         };
         let root = ask(Method::GET, "/", None);
         assert_eq!(
-            (root.status().as_u16(), &root.headers()[CONTENT_TYPE]),
+            (root.status().as_u16(), root.headers()[CONTENT_TYPE].to_str().unwrap()),
             (200, "text/html; charset=utf-8")
         );
         assert!(root.headers().contains_key("content-security-policy"), "`_headers` is read");

@@ -81,6 +81,12 @@ const TOOLS: &[(&str, &str)] = &[
     ("eu-addr2line", "elfutils"),
     ("eu-unstrip", "elfutils"),
     ("gdb", "gdb"),
+    // What asks the archive for sources.
+    ("debuginfod-find", "debuginfod"),
+    // What serves files, and what asks.
+    ("gzip", "gzip"),
+    ("nginx", "nginx-light"),
+    ("wrk", "wrk"),
     // What packages are made of.
     ("dpkg-deb", "dpkg"),
     ("dpkg-source", "dpkg-dev"),

@@ -32,8 +32,12 @@ const KNOWS: &[(&str, Knows)] = &[
             "anyhow",
             "indicatif",
             "memmap2",
+            "elfscope-local",
+            "hyper",
+            "include_dir",
         ]),
     ),
+    ("elfscope-local", Knows::Not(&["elfscope-ingest", "elfscope", "worker", "clap", "anyhow", "indicatif"])),
 ];
 
 pub(super) fn who_knows_whom(_: &Tree) -> Result<Vec<String>> {

@@ -6,7 +6,8 @@
 //! | `path`, `query` | URLs, decoded, hostile ones refused |
 //! | `route` | what a path asks for |
 //! | `edition` | an edition's paths: pinned ones, tags, which answer |
-//! | `catalogue` | the catalogue's pages, search |
+//! | `catalogue` | the catalogue's pages |
+//! | `asked` | search, what differs |
 //! | `stored` | documents as they are |
 //! | `rendered` | what is made of them |
 //! | `sources` | sources, debuginfod's route among them |
@@ -18,6 +19,7 @@
 //! The tag of a stored document is a digest of its edition and path, so that what a client has already is known before a pack is
 //! read. Document bytes are never written again: a client that accepts gzip gets the stored member.
 
+mod asked;
 mod catalogue;
 mod conditional;
 mod edition;
@@ -133,7 +135,8 @@ async fn dispatch<S: Store>(question: &mut Question<S>, parts: &Parts, area: Are
     match Route::parse(area, parts.uri.path())? {
         Route::Health => Ok(healthy()),
         Route::Index(path) => catalogue::index(question, parts, &path).await,
-        Route::Search => catalogue::search(question, parts).await,
+        Route::Search => asked::search(question, parts).await,
+        Route::Diff => asked::diff(question, parts).await,
         Route::Pointer(build) => catalogue::pointer(question, parts, &build).await,
         Route::Edition(asked) => edition::answer(question, parts, &asked).await,
         Route::Unnamed(text) => Err(edition::unnamed(question, &text).await),
@@ -146,7 +149,7 @@ fn check(parts: &Parts, body: &[u8]) -> Result<()> {
         return Err(Error::BadMethod { given: parts.method.to_string(), allowed: METHODS });
     }
     if body.len() > limits::BODY {
-        return Err(Error::TooLarge { what: "the body", limit: limits::BODY });
+        return Err(Error::InputTooLarge { what: "the body", limit: limits::BODY });
     }
     Ok(())
 }

@@ -6,10 +6,10 @@ use crate::{Error, Result, limits};
 ///
 /// # Errors
 /// [`Error::BadPath`] for what no path of an archive can be: `.` and `..` in any spelling, NUL, bytes that are not UTF-8
-/// (overlong forms among them), escapes that are none. [`Error::TooLarge`].
+/// (overlong forms among them), escapes that are none. [`Error::InputTooLarge`].
 pub(super) fn segments(path: &str) -> Result<Vec<String>> {
     if path.len() > limits::ARGUMENT {
-        return Err(Error::TooLarge { what: "the path", limit: limits::ARGUMENT });
+        return Err(Error::InputTooLarge { what: "the path", limit: limits::ARGUMENT });
     }
     let refuse = |why| Error::BadPath { given: path.to_owned(), why };
     let mut segments = Vec::new();

@@ -20,7 +20,7 @@ pub(super) async fn by_path<S: Store>(
         return some_lines(request, edition, &file, lines).await;
     }
     let (Some(sha256), Some(told)) = (file.sha256, &file.lines) else {
-        let level = Level::of(edition, file.level, file.tree);
+        let level = Level::of(edition, file.level, file.tree, &file.also);
         return Err(Error::NotPublished { path: path.to_owned(), level });
     };
     if told.bytes > WHOLE {

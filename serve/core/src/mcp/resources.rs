@@ -193,7 +193,7 @@ async fn function<S: Store>(request: &mut Request<S>, edition: &Edition, text: &
 
 async fn source<S: Store>(request: &mut Request<S>, edition: &Edition, path: &str) -> Result<Content> {
     let file = request.source(edition, path).await?;
-    let level = Level::of(edition, file.level, file.tree);
+    let level = Level::of(edition, file.level, file.tree, &file.also);
     let (Some(sha256), Some(lines)) = (file.sha256, &file.lines) else {
         return Err(Error::NotPublished { path: file.path.text().to_owned(), level });
     };
