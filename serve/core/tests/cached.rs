@@ -3,7 +3,10 @@
 
 mod support;
 
-use std::{io, sync::Arc, sync::Mutex};
+use std::{
+    fs, io,
+    sync::{Arc, Mutex},
+};
 
 use elfscope_core::{
     Budget, Cache, Callee, Edition, HitKind, Match, Query, Request, Store, diff::PairWindow, window::From,
@@ -159,6 +162,15 @@ fn a_cache_changes_no_answer() {
         let (mut inner, more) = (small::archive(page).into_inner(), sourced::archive(page).into_inner());
         let of_sourced = more.0.into_iter().filter(|(path, _)| path != "index.json");
         inner.0.extend(of_sourced);
+        for build in [SMALL, small::OTHER] {
+            let edition = block_on(Request::new(&inner).edition(build)).unwrap();
+            let meta = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema/samples/meta.json"));
+            inner.0.insert(format!("{}/meta.json", edition.folder()), meta.unwrap());
+            inner
+                .0
+                .entry(format!("{}/lookup.json", edition.folder()))
+                .or_insert_with(|| b"{\"indices\":{},\"schema\":\"archive.lookup/1\"}\n".to_vec());
+        }
         let store = Recording { inner, read: Mutex::default() };
         for most in [2_000, 16 * 1024 * 1024] {
             let cache = Arc::new(Cache::of(most));
