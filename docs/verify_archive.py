@@ -27,7 +27,7 @@ SORT_KEY = 192
 MARKS = 128
 PUBLISHED = {"md5-verified", "path-matched"}
 # What functions repeat of a published source.
-CITED = ("level", "names", "path", "sha256", "tree")
+CITED = ("also", "level", "names", "path", "sha256", "tree")
 
 # What each file of an edition holds.
 SCHEMAS = {

@@ -99,7 +99,7 @@ pub(crate) const SOURCE_WINDOW: usize = 64 << 10;
 pub(crate) const SOURCE_PACKAGE_WORD: usize = 256;
 /// Bytes of `debian/changelog` that are read for its first entry.
 pub(crate) const SOURCE_CHANGELOG: u64 = 4 << 10;
-/// Bytes of a `.dsc` that are read for its format.
+/// Bytes of a `.dsc` that are read for its format, and most of a series of patches.
 pub(crate) const SOURCE_CONTROL: u64 = 1 << 20;
 /// Bytes of what `dpkg-source` said that an error quotes.
 pub(crate) const SOURCE_SAID: u64 = 1 << 10;
@@ -113,6 +113,8 @@ pub(crate) const UNPACKED_FLOOR: u64 = 256 << 20;
 /// Most entries of one package, links and folders included. The largest source trees have some hundred
 /// thousand.
 pub(crate) const PACKAGE_ENTRIES: u64 = 2_000_000;
+/// Most bytes of the paths of hard links, and of what they lead to, of one package.
+pub(crate) const HARD_LINKS: usize = 16 << 20;
 /// Longest path in a package: Linux' `PATH_MAX`.
 pub(crate) const MEMBER_PATH: usize = 4096;
 /// Largest extended header of one member, pax or GNU.

@@ -2,6 +2,7 @@
 //! hashed on the way.
 
 use std::{
+    collections::BTreeMap,
     fs::File,
     io::{BufWriter, ErrorKind, Read as _, Write as _},
     path::Path,
@@ -11,7 +12,7 @@ use elfscope_schema::Sha256Digest;
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    SourceError,
+    SourceError, quilt,
     tree::Tree,
     walk::{self, TreeFile},
 };
@@ -30,20 +31,26 @@ pub(super) fn open(path: &Path, folder: &Path) -> Result<Tree, InputError> {
     let kept = File::create_new(&place).map_err(unwritable)?;
     let mut kept =
         Kept { file: BufWriter::with_capacity(walk::BUFFER, kept), size: 0, buffer: vec![0; walk::BUFFER] };
-    let mut files: Vec<TreeFile> = Vec::new();
-    let facts = package::read(path, &most, &mut |member: &mut Member<'_, '_>| {
-        if files.len() == limits::SOURCE_FILES {
+    let (mut files, mut applied): (Vec<TreeFile>, Vec<TreeFile>) = (Vec::new(), Vec::new());
+    // Whether a file belongs to the tree.
+    let takes = |count: usize, member: &[u8]| {
+        if count >= limits::SOURCE_FILES {
             return Err(too_large(path, "files", limits::SOURCE_FILES as u64));
         }
-        let parts = || member.path.split(|byte| *byte == b'/');
+        let parts = || member.split(|byte| *byte == b'/');
         if parts().count() > limits::FOLDER_DEPTH + 1 {
             return Err(too_large(path, "levels of folders", limits::FOLDER_DEPTH as u64));
         }
-        if !parts().any(walk::is_left_out) {
-            files.push(kept.keep(member).map_err(|error| match error {
+        Ok(!parts().any(walk::is_left_out))
+    };
+    let facts = package::read::<InputError>(path, &most, &mut |member: &mut Member<'_, '_>| {
+        let counts = takes(files.len() + applied.len(), member.path)?;
+        if counts || member.path.ends_with(quilt::APPLIED) {
+            let kept = kept.keep(member).map_err(|error| match error {
                 CopyError::Read(source) => package::unreadable(path, source),
                 CopyError::Write(source) => unwritable(source).into(),
-            })?);
+            })?;
+            if counts { &mut files } else { &mut applied }.push(kept);
         }
         Ok(())
     })?;
@@ -53,13 +60,32 @@ pub(super) fn open(path: &Path, folder: &Path) -> Result<Tree, InputError> {
         let reason = format!("`{}` in it is refused: {reason}", shown(member));
         return Err(SourceError::BadPackage { path: path.to_owned(), reason }.into());
     }
+    // A hard link is one more name of a member before it.
+    let mut known: BTreeMap<Vec<u8>, usize> =
+        (0..).zip(&files).map(|(number, file)| (file.path.clone(), number)).collect();
+    for (name, to) in facts.entries.hard_links {
+        if !takes(files.len(), &name)? {
+            continue;
+        }
+        let Some(number) = known.get(&to) else {
+            let reason = format!("`{}` in it is a hard link to what is no member before it", shown(&name));
+            return Err(SourceError::BadPackage { path: path.to_owned(), reason }.into());
+        };
+        let file = TreeFile { path: name.clone(), ..files[*number].clone() };
+        known.insert(name, files.len());
+        files.push(file);
+    }
+    let is_tar = package::recognise(path)? == Some(Kind::Tar);
+    let top = if is_tar { top_of(&files).to_vec() } else { Vec::new() };
+    // Elsewhere it is what quilt keeps of some other tree.
+    files.extend(applied.into_iter().filter(|file| file.path == [&top, quilt::APPLIED].concat()));
+    for file in &mut files {
+        file.path.drain(..top.len());
+    }
     // Of two members with one path the last counts, as `tar` unpacks them.
     files.reverse();
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files.dedup_by(|earlier, last| earlier.path == last.path);
-    if package::recognise(path)? == Some(Kind::Tar) {
-        strip(&mut files);
-    }
     Tree::new(path, place, files)
 }
 
@@ -94,17 +120,13 @@ impl Kept {
     }
 }
 
-/// Takes the one folder that all files are in off their paths: the root of `glibc-2.36.tar` is `glibc-2.36`.
-fn strip(files: &mut [TreeFile]) {
-    let first = |file: &TreeFile| file.path.iter().position(|byte| *byte == b'/').map(|end| end + 1);
-    let Some(end) = files.first().and_then(first) else { return };
-    let top = files[0].path[..end].to_vec();
-    // Their order stays: what is taken off is the same of all.
-    if files.iter().all(|file| file.path.starts_with(&top)) {
-        for file in files {
-            file.path.drain(..end);
-        }
-    }
+/// The one folder that all files are in, with its `/`, and nothing where there is none: the root of `glibc-2.36.tar` is
+/// `glibc-2.36`.
+fn top_of(files: &[TreeFile]) -> &[u8] {
+    let end = files.first().and_then(|file| file.path.iter().position(|byte| *byte == b'/'));
+    let Some(end) = end else { return &[] };
+    let top = &files[0].path[..=end];
+    if files.iter().all(|file| file.path.starts_with(top)) { top } else { &[] }
 }
 
 fn too_large(path: &Path, what: &'static str, allowed: u64) -> InputError {

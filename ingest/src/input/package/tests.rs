@@ -142,7 +142,8 @@ fn every_packing_gives_the_same_members() {
             (about.name.as_str(), about.version.as_str(), about.architecture.as_str()),
             ("hello", "2.10-3", "amd64")
         );
-        assert_eq!((about.source.name.as_str(), about.source.version.as_str()), ("greetings", "2.0"));
+        let source = about.source.unwrap();
+        assert_eq!((source.name.as_str(), source.version.as_str()), ("greetings", "2.0"));
     }
 }
 
@@ -250,10 +251,11 @@ fn paths_that_lead_out_cost_only_their_member() {
     let (members, facts) = read_all(&tar_of(&entries)).unwrap();
     let names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["fine/by/pax", "fine/by/gnu", "last"]);
-    assert_eq!((facts.entries.refused, facts.entries.links), (6, 1));
+    assert_eq!((facts.entries.refused, facts.entries.links), (7, 1));
     let reasons: Vec<&str> = facts.entries.first_refused.iter().map(|(_, reason)| *reason).collect();
     assert!(reasons[0].contains("`..`") && reasons[1].contains("absolute"), "{reasons:?}");
     assert!(reasons[3].contains("too long") && reasons[5].contains("NUL"), "{reasons:?}");
+    assert!(reasons[6].contains("hard link"), "{reasons:?}");
 }
 
 #[test]
