@@ -1,7 +1,5 @@
 //! `search`: functions, data, imports, strings and sources by their text, bodies by their digest, functions by their source.
 
-use std::collections::BTreeSet;
-
 use elfscope_core::{
     Hit, HitKind, Match, Query, escape,
     listing::{Kind, Line, called},
@@ -60,6 +58,8 @@ enum How {
     Prefix,
     /// Any part of it, upper and lower case alike
     Substring,
+    /// A regular expression that fits any part, upper and lower case alike unless it says (?-i)
+    Regex,
     /// Bodies with this digest: the same code
     Digest,
 }
@@ -86,6 +86,7 @@ impl Search {
             How::Exact => Match::Exact,
             How::Prefix => Match::Prefix,
             How::Substring => Match::Substring,
+            How::Regex => Match::Regex,
             How::Digest => return self.by_digest(context, &edition),
         };
         let kinds: Vec<HitKind> = self.kind.iter().map(|kind| kind.kind()).collect();
@@ -227,17 +228,10 @@ impl What {
     }
 }
 
-/// The results as lines. A mangled name is left out where its demangled form stands beside it.
+/// The results as lines. Where only the mangled name of a function fits, its demangled form stands beside it.
 fn table(hits: &[Hit]) -> Vec<Line> {
-    let demangled: BTreeSet<_> = hits.iter().filter(|hit| hit.demangled).map(|hit| hit.address).collect();
-    let is_twice = |hit: &Hit| {
-        !hit.demangled
-            && hit.kind == HitKind::Function
-            && ["_Z", "_R"].iter().any(|start| hit.name.text().starts_with(start))
-            && demangled.contains(&hit.address)
-    };
     let mut table = Table::new(&["", "", ""]);
-    for hit in hits.iter().filter(|hit| !is_twice(hit)) {
+    for hit in hits {
         let (word, kind) = match hit.kind {
             HitKind::Function => ("function", Kind::Symbol),
             HitKind::Data => ("data", Kind::Symbol),
@@ -252,6 +246,9 @@ fn table(hits: &[Hit]) -> Vec<Line> {
             _ => escape::name(&versioned(&hit.name, hit.version.as_ref(), hit.default)),
         };
         let mut text = cell(kind, text);
+        if let Some(other) = hit.other.as_ref().filter(|_| !hit.demangled) {
+            text.push(Kind::Note, format!("  {}", escape::name(other.text())));
+        }
         if let Some(level) = hit.not_published {
             text.push(Kind::Note, format!("  text not here: {}", level.name()));
         }
