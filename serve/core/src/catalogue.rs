@@ -27,6 +27,8 @@ pub(crate) enum By {
     Id,
     Name,
     Soname,
+    /// By the package's name.
+    Package,
 }
 
 impl By {
@@ -35,6 +37,7 @@ impl By {
             Self::Id => "id",
             Self::Name => "name",
             Self::Soname => "soname",
+            Self::Package => "package",
         }
     }
 
@@ -43,6 +46,10 @@ impl By {
             Self::Id => entry.build_id.as_str() == key,
             Self::Name => entry.name.text() == key,
             Self::Soname => entry.soname.as_ref().is_some_and(|soname| soname.text() == key),
+            Self::Package => {
+                let package = entry.package.as_deref().and_then(|package| package.split(' ').next());
+                package.is_some_and(|package| package == key)
+            }
         }
     }
 }

@@ -93,6 +93,16 @@ pub enum Error {
         /// What is wrong with them.
         why: String,
     },
+    /// An argument that is longer than anything it could mean.
+    #[error("`{what}` has {given} bytes, more than {most}")]
+    TooLong {
+        /// The argument.
+        what: &'static str,
+        /// Its bytes.
+        given: usize,
+        /// Most bytes of it.
+        most: usize,
+    },
     /// A query that no index can answer.
     #[error("a substring query needs at least {} bytes, `{}` has {}", elfscope_schema::limits::TRIGRAM, escape::name(given), given.len())]
     QueryTooShort {
@@ -199,6 +209,7 @@ impl Error {
             Self::Gone { .. } => "E_GONE",
             Self::BadReference { .. } => "E_BAD_REFERENCE",
             Self::BadArguments { .. } => "E_BAD_ARGUMENTS",
+            Self::TooLong { .. } => "E_INPUT_TOO_LARGE",
             Self::QueryTooShort { .. } => "E_QUERY_TOO_SHORT",
             Self::OutOfRange { .. } => "E_OUT_OF_RANGE",
             Self::BadCursor { .. } => "E_BAD_CURSOR",
@@ -242,6 +253,7 @@ impl Error {
             Self::Ambiguous { choices, .. } => choices.iter().map(|choice| choice.ask.clone()).collect(),
             Self::WrongKind { wanted, .. } => vec![(*wanted).to_owned()],
             Self::BadReference { allowed, .. } | Self::OutOfRange { allowed, .. } => vec![allowed.clone()],
+            Self::TooLong { most, .. } => vec![format!("at most {most} bytes")],
             Self::QueryTooShort { .. } => {
                 vec![format!(
                     "{} bytes or more, or match `prefix` or `exact`",
@@ -264,6 +276,7 @@ impl Error {
             Self::NotPublished { .. } => {
                 "add the binary again with the sources that it was built from: `--source DIR`".to_owned()
             }
+            Self::TooLong { .. } => "give a shorter text: the start of a name finds it too".to_owned(),
             Self::BadCursor { .. } => "ask again without a cursor".to_owned(),
             Self::Damaged { .. } => "verify the archive, then add the binary again".to_owned(),
             Self::Unsupported { .. } => "use a newer elfscope".to_owned(),

@@ -7,13 +7,23 @@
 //! [`Answered::structured`] and [`Answered::text`] say the same.
 
 mod answered;
+mod ask;
+mod at;
+mod builds;
+mod callees;
+mod callers;
+mod function;
+mod lookup;
 mod read_me;
+mod source;
+mod start;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use answered::{Answered, Envelope};
+use start::Start;
 
 use crate::{Error, Result, Service, Store};
 
@@ -44,6 +54,8 @@ pub struct Described {
     pub description: &'static str,
     /// JSON Schema of its arguments.
     pub input: Value,
+    /// JSON Schema of the structured half of its answers.
+    pub output: Value,
 }
 
 macro_rules! registry {
@@ -74,7 +86,14 @@ macro_rules! registry {
     };
 }
 
-registry![read_me::ReadMe];
+registry![
+    lookup::Lookup,
+    function::Function,
+    source::Source,
+    callees::Callees,
+    callers::Callers,
+    read_me::ReadMe,
+];
 
 fn describe<T: Tool>() -> Described {
     let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
@@ -86,7 +105,13 @@ fn describe<T: Tool>() -> Described {
         object.remove("title");
         object.remove("description");
     }
-    Described { name: T::NAME, title: T::TITLE, description: T::DESCRIPTION, input }
+    Described {
+        name: T::NAME,
+        title: T::TITLE,
+        description: T::DESCRIPTION,
+        input,
+        output: Answered::schema(),
+    }
 }
 
 fn parse<T: Tool>(arguments: Value) -> Result<T> {
