@@ -93,7 +93,7 @@ impl Search {
             if context.out.json {
                 context.out.document(&answer)?;
             } else {
-                context.out.lines(&listing::hits(&listing::without_mangled(&answer.value.hits)))?;
+                context.out.lines(&listing::hits(&answer.value.hits))?;
             }
             if cursor.is_none() || self.paging.left(shown) == 0 {
                 break;

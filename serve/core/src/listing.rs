@@ -22,7 +22,8 @@ use crate::{Edition, Window, escape, functions::spell};
 
 pub use calls::{callee, callees, callers};
 pub use data::data;
-pub use hits::{cited_by, hits, without_mangled};
+pub(crate) use hits::hit_width;
+pub use hits::{cited_by, hits};
 pub use outline::outline;
 pub use source::source;
 pub use summary::{builds, sections, summary};

@@ -306,7 +306,7 @@ impl<S: Store> Request<S> {
             limit: search::MOST,
             cursor: None,
         };
-        let mut answer = self.search_leaving(edition, &query, RESERVE).await?;
+        let mut answer = self.search_within(edition, &query, RESERVE, usize::MAX).await?;
         answer.value.hits.retain(|hit| hit.name.text().ends_with(&text));
         Ok((answer.value.hits, answer.next_cursor.is_some()))
     }

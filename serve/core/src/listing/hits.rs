@@ -1,7 +1,5 @@
 //! What a search found, as a listing.
 
-use std::collections::BTreeSet;
-
 use super::{Kind, Line, Table, called, cell};
 use crate::{CitedBy, Hit, HitKind, escape, functions::spell, versioned};
 
@@ -24,6 +22,10 @@ pub fn hits(hits: &[Hit]) -> Vec<Line> {
             _ => escape::name(&versioned(&hit.name, hit.version.as_ref(), hit.default)),
         };
         let mut text = cell(kind, text);
+        if let Some(other) = hit.other.as_ref().filter(|_| !hit.demangled) {
+            text.push(Kind::Note, "  ");
+            text.push(kind, escape::name(other.text()));
+        }
         if let Some(level) = hit.not_published {
             text.push(Kind::Note, format!("  text not here: {}", level.name()));
         }
@@ -36,17 +38,12 @@ pub fn hits(hits: &[Hit]) -> Vec<Line> {
     table.lines(0)
 }
 
-/// The results without mangled names whose demangled form stands beside them.
-#[must_use]
-pub fn without_mangled(hits: &[Hit]) -> Vec<Hit> {
-    let demangled: BTreeSet<_> = hits.iter().filter(|hit| hit.demangled).map(|hit| hit.address).collect();
-    let is_twice = |hit: &Hit| {
-        !hit.demangled
-            && hit.kind == HitKind::Function
-            && ["_Z", "_R"].iter().any(|start| hit.name.text().starts_with(start))
-            && demangled.contains(&hit.address)
-    };
-    hits.iter().filter(|hit| !is_twice(hit)).cloned().collect()
+/// The most characters that a result takes in a listing, whatever stands beside it.
+pub(crate) fn hit_width(hit: &Hit) -> usize {
+    // The widest word for a kind, the widest address, and what separates them.
+    const BEFORE: usize = "thread-local".len() + 2 + "s65535-0123456789abcdef".len() + 2;
+    let line = hits(std::slice::from_ref(hit));
+    BEFORE + line.first().map_or(0, Line::width)
 }
 
 /// The functions with code from a source, a line each.

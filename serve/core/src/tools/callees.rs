@@ -17,6 +17,10 @@ use crate::{
     window::From,
 };
 
+/// Stands for rows that were asked for and aren't here.
+pub(super) const LEFT_OUT: &str = "      rows left out here: past what one request reads";
+/// Most sites of one answer that rows are shown before.
+pub(super) const SITES: usize = 64;
 /// Most rows that are shown before each site.
 pub(super) const CONTEXT: u32 = 8;
 
@@ -100,7 +104,7 @@ impl Tool for Callees {
         link.class = self.class.map(|class| class.name().to_owned());
         envelope.link = link.url(&service.config().public_url);
         let room = envelope.room();
-        let mut most = usize::MAX;
+        let mut most = if self.context.unwrap_or(0) > 0 { SITES } else { usize::MAX };
         loop {
             let mut request = request.fork();
             let found = self.find(&mut request, &edition, &entry, &walk, most).await?;
@@ -120,8 +124,12 @@ impl Tool for Callees {
             };
             for (line, edge) in listing::callees(key, &edges).into_iter().zip(&edges) {
                 sites.push(line);
-                if let (Some(window), Some(context)) = (&window, self.context) {
-                    sites.extend(before(&edition, window, edge.row, context));
+                match (&window, self.context) {
+                    (Some(window), Some(context)) => {
+                        sites.extend(before(&edition, window, edge.row, context));
+                    }
+                    (None, Some(1..)) => sites.push(Line::of(Kind::Note, LEFT_OUT)),
+                    _ => {}
                 }
                 ends.push(sites.len());
             }
@@ -212,7 +220,7 @@ impl Callees {
 /// The row of an edge and the rows before it, as far as a window has them.
 pub(super) fn before(edition: &Edition, window: &Window, offset: u32, context: u32) -> Vec<Line> {
     let Some((number, _)) = window.rows().find(|(_, row)| row.offset == offset) else {
-        return vec![Line::of(Kind::Note, "      rows left out here: past what one request reads")];
+        return vec![Line::of(Kind::Note, LEFT_OUT)];
     };
     let from = number.saturating_sub(context).max(window.rows_from);
     let mut part = window.part(from, number - from + 1);

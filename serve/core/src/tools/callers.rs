@@ -8,7 +8,7 @@ use super::{
     Answered, Envelope, Tool,
     answered::fits,
     ask::{ARGUMENT, STRANGERS, Walk, open, small, within},
-    callees::{CONTEXT, Class, before},
+    callees::{CONTEXT, Class, LEFT_OUT, SITES, before},
 };
 use crate::{
     Callee, Edition, Request, Result, Service, Store,
@@ -78,7 +78,7 @@ impl Tool for Callers {
         link.class = self.class.map(|class| class.name().to_owned());
         envelope.link = link.url(&service.config().public_url);
         let room = envelope.room();
-        let mut most = usize::MAX;
+        let mut most = if self.context.unwrap_or(0) > 0 { SITES } else { usize::MAX };
         loop {
             let mut request = request.fork();
             let found = self.find(&mut request, &edition, &callee, &walk, most).await?;
@@ -113,10 +113,7 @@ impl Tool for Callers {
                     if has_room {
                         site.extend(rows(&mut request, &edition, caller, context).await?);
                     } else if ends.is_empty() {
-                        site.extend([Line::of(
-                            Kind::Note,
-                            "      rows left out here: past what one request reads",
-                        )]);
+                        site.extend([Line::of(Kind::Note, LEFT_OUT)]);
                     } else {
                         break;
                     }
@@ -204,7 +201,7 @@ async fn rows<S: Store>(
     caller: &Caller,
     context: u32,
 ) -> Result<Vec<Line>> {
-    let missing = || vec![Line::of(Kind::Note, "      rows left out here: past what one request reads")];
+    let missing = || vec![Line::of(Kind::Note, LEFT_OUT)];
     let Some(entry) = request.body_at(edition, caller.from.address).await? else { return Ok(missing()) };
     match request.window(edition, &entry, From::Address(caller.at, context), context + 1).await {
         Ok(answer) => {

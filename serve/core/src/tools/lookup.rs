@@ -10,16 +10,18 @@ use super::{
     builds,
 };
 use crate::{
-    Edition, Error, Hit, HitKind, Match, Query, Request, Result, Service, Store, cursor, escape,
+    Error, HitKind, Match, Query, Result, Service, Store, cursor, escape,
     link::{Link, View},
     listing::{self, Kind, Line},
-    search::PHASE,
+    search::{self, PHASE},
 };
 
 /// Most builds that one search names.
 const BUILDS: usize = 8;
-/// Results of one answer: as many as fit, however long their texts.
-const HITS: usize = 40;
+/// Characters that one result takes at most.
+const RESULT: usize = 600;
+/// Characters that the headings of builds take at most.
+const HEADINGS: usize = BUILDS * 400;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -51,6 +53,7 @@ pub(super) enum How {
     Exact,
     Prefix,
     Substring,
+    Regex,
 }
 
 impl How {
@@ -59,6 +62,7 @@ impl How {
             Self::Exact => "exact",
             Self::Prefix => "prefix",
             Self::Substring => "substring",
+            Self::Regex => "regex",
         }
     }
 
@@ -67,6 +71,7 @@ impl How {
             Self::Exact => Match::Exact,
             Self::Prefix => Match::Prefix,
             Self::Substring => Match::Substring,
+            Self::Regex => Match::Regex,
         }
     }
 
@@ -75,7 +80,8 @@ impl How {
         match self {
             Self::Exact => text == query,
             Self::Prefix => text.starts_with(query),
-            Self::Substring => text.to_ascii_lowercase().contains(&query.to_ascii_lowercase()),
+            // Of builds a regular expression is refused before.
+            Self::Substring | Self::Regex => text.to_ascii_lowercase().contains(&query.to_ascii_lowercase()),
         }
     }
 }
@@ -138,6 +144,9 @@ impl Tool for Lookup {
         match (&self.query, named.as_slice(), self.kind) {
             (Some(query), [], None | Some(What::Build)) | (Some(query), _, Some(What::Build)) => {
                 let how = self.matching.unwrap_or(How::Substring);
+                if how == How::Regex {
+                    return Err(refuse("builds are found by match exact, prefix or substring"));
+                }
                 builds::find(service, Some((query, how)), how.name(), self.cursor.as_deref()).await
             }
             (Some(_), [], _) => Err(refuse("name the build to search: `build_id`, or up to 8 `builds`")),
@@ -167,6 +176,7 @@ impl Lookup {
         let mut request = service.request();
         let mut envelope = Envelope::default();
         let (mut lines, mut found, mut scanned, mut first) = (Vec::new(), 0, 0, None);
+        let mut room = 0;
         while let Some(build) = named.get(at) {
             // A build that the request has no room for is the next answer's.
             if first.is_some() && !request.has_room(PHASE + 2, elfscope_schema::limits::INDEX_PAGE) {
@@ -175,10 +185,16 @@ impl Lookup {
             let edition = open(&mut request, build, inner.as_deref()).await?;
             if first.is_none() {
                 envelope = Envelope::of(&edition);
+                // The query stands in the link, percent-encoded.
+                let around = envelope.room().saturating_sub(3 * query.len() + 300);
+                room = around.saturating_sub(if named.len() > 1 { HEADINGS } else { 0 });
             }
-            let left = HITS - found;
-            let asked = Asked { text: query, matching: how.matching(), kinds };
-            let part = match asked.search(&mut request, &edition, left, inner.clone()).await {
+            if found >= search::MOST || (found > 0 && room < RESULT) {
+                break;
+            }
+            let (limit, cursor) = (search::MOST - found, inner.as_deref());
+            let asked = Query { text: query, matching: how.matching(), kinds, limit, cursor };
+            let part = match request.search_within(&edition, &asked, 0, room).await {
                 Err(Error::OverBudget { .. }) if first.is_some() => break,
                 part => part?,
             };
@@ -188,17 +204,16 @@ impl Lookup {
                 lines.push(title.and(Kind::Note, format!("  {}/{}", source.build_id, source.edition)));
             }
             first.get_or_insert_with(|| edition.clone());
-            lines.extend(listing::hits(&part.hits));
-            found += part.hits.len();
-            scanned += part.scanned;
-            inner = part.next;
+            let hits = part.value;
+            lines.extend(listing::hits(&hits.hits));
+            found += hits.hits.len();
+            scanned += hits.scanned;
+            room = room.saturating_sub(hits.width);
+            inner = part.next_cursor;
             if inner.is_some() {
                 break;
             }
             at += 1;
-            if found == HITS {
-                break;
-            }
         }
         let told = walk.told + found as u64;
         let more = at < named.len();
@@ -232,7 +247,7 @@ impl Lookup {
         );
         envelope.note(STRANGERS);
         let shown = fits(&lines, envelope.room()).max(1);
-        debug_assert!(shown >= lines.len(), "{HITS} results always fit");
+        debug_assert!(shown >= lines.len(), "results are taken only while they fit");
         Ok(envelope.with(&lines[..shown.min(lines.len())], request.budget()))
     }
 }
@@ -243,34 +258,6 @@ fn place(inner: Option<&str>, builds: usize) -> Option<(usize, Option<String>)> 
     let (cursor, at) = text.rsplit_once('|')?;
     let at = at.parse().ok().filter(|at| *at < builds)?;
     Some((at, (!cursor.is_empty()).then(|| cursor.to_owned())))
-}
-
-struct Asked<'a> {
-    text: &'a str,
-    matching: Match,
-    kinds: &'a [HitKind],
-}
-
-struct Part {
-    hits: Vec<Hit>,
-    scanned: u64,
-    next: Option<String>,
-}
-
-impl Asked<'_> {
-    /// At most `limit` results of one build: as many as the request has room for.
-    async fn search<S: Store>(
-        &self,
-        request: &mut Request<S>,
-        edition: &Edition,
-        limit: usize,
-        from: Option<String>,
-    ) -> Result<Part> {
-        let cursor = from.as_deref();
-        let query = Query { text: self.text, matching: self.matching, kinds: self.kinds, limit, cursor };
-        let answer = request.search(edition, &query).await?;
-        Ok(Part { hits: answer.value.hits, scanned: answer.value.scanned, next: answer.next_cursor })
-    }
 }
 
 /// What a binary is.

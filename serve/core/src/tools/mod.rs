@@ -105,12 +105,42 @@ fn describe<T: Tool>() -> Described {
         object.remove("title");
         object.remove("description");
     }
+    trim(&mut input);
     Described {
         name: T::NAME,
         title: T::TITLE,
         description: T::DESCRIPTION,
         input,
         output: Answered::schema(),
+    }
+}
+
+/// Takes out of a schema what tells a model nothing: that an argument may be left out, `required` says; how wide its number is, its
+/// range. Each schema costs every agent context for ever.
+fn trim(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            members.remove("format");
+            if members
+                .get("default")
+                .is_some_and(|default| default.is_null() || *default == serde_json::json!([]))
+            {
+                members.remove("default");
+            }
+            if let Some(Value::Array(types)) = members.get_mut("type") {
+                types.retain(|name| name != "null");
+                if let [only] = types.as_slice() {
+                    let only = only.clone();
+                    members.insert("type".to_owned(), only);
+                }
+            }
+            if let Some(Value::Array(values)) = members.get_mut("enum") {
+                values.retain(|value| !value.is_null());
+            }
+            members.values_mut().for_each(trim);
+        }
+        Value::Array(values) => values.iter_mut().for_each(trim),
+        _ => {}
     }
 }
 
