@@ -51,6 +51,7 @@ pub use data::DataAt;
 pub use edition::{Answer, Edition, Source, short, versioned};
 pub use error::{Choice, Error, Refusal, Result};
 pub use functions::{Place, key_of, spell};
+pub use link::Link;
 pub use request::{Budget, Request};
 pub use search::{Hit, HitKind, Hits, Match, Query, SameCode};
 pub use service::{Config, Service};

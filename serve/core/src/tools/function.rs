@@ -57,6 +57,9 @@ pub(super) enum Shown {
 }
 
 impl Shown {
+    /// In the order of their numbers, which cursors tell.
+    const ALL: [Self; 3] = [Self::Outline, Self::Asm, Self::Source];
+
     /// As links say it.
     fn linked(self) -> Option<String> {
         match self {
@@ -109,16 +112,20 @@ impl Function {
         let key = crate::key_of(entry);
         let question = format!("rows {key}");
         let name = edition.source().edition.as_str();
+        let mut view = self.view;
         let from = match start {
             Some(text) if text.contains('.') => {
-                let [row] = cursor::read(text, name, &question)?;
+                let [row, shown] = cursor::read(text, name, &question)?;
+                // What goes on goes on as it began, unless it is asked for otherwise.
+                view =
+                    view.or_else(|| Shown::ALL.into_iter().nth(usize::try_from(shown).unwrap_or(usize::MAX)));
                 From::Row(u32::try_from(row).unwrap_or(u32::MAX))
             }
             Some(text) => start_of(text)?,
             None if at != entry.0 => From::Address(at, BEFORE),
             None => From::Row(0),
         };
-        let shown = match self.view {
+        let shown = match view {
             Some(shown) => shown,
             // Who names a place wants its rows.
             None if !matches!(from, From::Row(_)) => Shown::Source,
@@ -152,7 +159,8 @@ impl Function {
             (envelope.from, envelope.to) = (Some(from), Some(to));
             (link.rows, link.focus) = (Some((from, to)), window.focus.map(u64::from));
         }
-        envelope.next_cursor = window.next_row.map(|row| cursor::write(name, &question, [u64::from(row)]));
+        envelope.next_cursor =
+            window.next_row.map(|row| cursor::write(name, &question, [u64::from(row), shown as u64]));
         envelope.link = link.url(base);
         notes(&mut envelope, edition, &window, shown);
         Ok(envelope.with(&lines, request.budget()))
