@@ -240,6 +240,83 @@ fn json_is_one_document_a_line() {
     }
 }
 
+/// The names of an object's members.
+fn fields(document: &serde_json::Value) -> Vec<&str> {
+    document.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+#[test]
+fn json_of_add_tells_what_was_added_refused_and_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::create_dir(place("mixed")).unwrap();
+    std::fs::copy(HELLO, place("mixed/hello")).unwrap();
+    std::fs::write(place("mixed/notes.txt"), "text").unwrap();
+    for number in 0..45 {
+        std::fs::write(place(&format!("mixed/cut-{number:02}")), b"\x7fELF").unwrap();
+    }
+    let dwarf = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/bin/dwarf5-x86_64.so");
+    let args = ["add", "--only-given", "--json", &place("mixed"), dwarf];
+    let out = check(
+        &folder.path().join("archive"),
+        &Case {
+            args: &args,
+            exit: 3,
+            out: &[],
+            err: &["45 of 47 inputs can't be read", "and 5 more, which `--json` lists"],
+        },
+    );
+    let documents: Vec<serde_json::Value> =
+        out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |outcome: &str| -> Vec<&serde_json::Value> {
+        documents.iter().filter(|document| document["outcome"] == outcome).collect()
+    };
+    let (added, refused, left) = (of("added"), of("refused"), of("left_out"));
+    assert_eq!((added.len(), refused.len(), left.len(), documents.len()), (2, 45, 1, 48));
+    for document in &added {
+        let expected = [
+            "build_id",
+            "current",
+            "diagnostics",
+            "diagnostics_first",
+            "edition",
+            "functions",
+            "input",
+            "name",
+            "outcome",
+            "rows",
+            "rows_with_line",
+            "sources",
+            "sources_to_give",
+        ];
+        assert_eq!(fields(document), expected);
+    }
+    let with_lines = added.iter().find(|document| document["name"] == "dwarf5-x86_64.so").unwrap();
+    assert!(with_lines["rows_with_line"].as_u64() > Some(100) && with_lines["current"] == true);
+    let hint = &with_lines["sources_to_give"][0];
+    assert_eq!(fields(hint), ["example", "flags", "folder", "mismatched", "missing"]);
+    assert!(hint["missing"].as_u64() > Some(0) && hint["flags"][0] == "--source", "{hint}");
+    for document in &refused {
+        assert_eq!(fields(document), ["error", "input", "outcome"]);
+        assert!(document["input"].as_str().unwrap().contains("cut-"), "{document}");
+    }
+    assert_eq!(fields(left[0]), ["notes", "outcome", "skipped_debug_files", "skipped_files"]);
+    assert_eq!((&left[0]["skipped_files"], &left[0]["skipped_debug_files"]), (&1.into(), &0.into()));
+    // The help names each field; wrong usage is another code, and nothing more than usage.
+    let help = check(folder.path(), &Case { args: &["add", "--help"], exit: 0, out: &[], err: &[] });
+    for document in [added[0], refused[0], left[0], hint] {
+        for field in fields(document) {
+            assert!(help.contains(field), "{field} is missing\n{help}");
+        }
+    }
+    for args in [&["add", "--json"][..], &["add", "--json", HELLO, "--source-map", "nothing"]] {
+        check(&folder.path().join("archive"), &Case { args, exit: 2, out: &["!{"], err: &["error: "] });
+    }
+    let args = ["add", "--json", "--only-given", HELLO];
+    let case = Case { args: &args, exit: 0, out: &["\"outcome\":\"already_there\""], err: &["!e"] };
+    check(&folder.path().join("archive"), &case);
+}
+
 #[test]
 fn a_life_of_an_archive() {
     let folder = tempfile::tempdir().unwrap();

@@ -95,6 +95,26 @@ pub enum InputError {
         /// How many files are in it.
         files: u64,
     },
+    /// A package of which nothing is taken, because members are refused.
+    #[error(
+        "nothing is taken of the package `{}`: {refused} of its members are refused, the first of them `{member}`, because {reason} \
+        ({debug} separate debug files, {files} other files)",
+        path.display()
+    )]
+    AllRefused {
+        /// The package.
+        path: PathBuf,
+        /// How many members are refused.
+        refused: u64,
+        /// The first of them.
+        member: String,
+        /// Why.
+        reason: &'static str,
+        /// How many separate debug files are in it.
+        debug: u64,
+        /// How many files are no ELF files.
+        files: u64,
+    },
     /// A folder or package with separate debug files and no binary.
     #[error(
         "the {kind} `{}` holds {debug} separate debug files and no binary: give it with `--debug` beside what it belongs to",

@@ -113,6 +113,8 @@ pub(crate) const UNPACKED_FLOOR: u64 = 256 << 20;
 /// Most entries of one package, links and folders included. The largest source trees have some hundred
 /// thousand.
 pub(crate) const PACKAGE_ENTRIES: u64 = 2_000_000;
+/// Most bytes of the paths of hard links, and of what they lead to, of one package.
+pub(crate) const HARD_LINKS: usize = 16 << 20;
 /// Longest path in a package: Linux' `PATH_MAX`.
 pub(crate) const MEMBER_PATH: usize = 4096;
 /// Largest extended header of one member, pax or GNU.

@@ -12,7 +12,7 @@ use std::{
 use elfscope_ingest::{AddError, AddOptions, InputError, Report, add, archive::Archive};
 use elfscope_schema::{Found, Manifest, Meta, Origin, Sha256Digest, from_slice};
 use support::{
-    Edition,
+    Edition, add_with,
     elf::{debug_link, only_debug, stripped, with_build_id, with_sections},
     in_memory,
     packing::{PACKINGS, deb, file, xz},
@@ -317,4 +317,35 @@ fn debug_data_of_nothing_is_refused_before_anything_is_added() {
     let entries = [file("./x.debug", &other), file("./y.debug", &case.debug)];
     let package = case.write("dbg.deb", &deb("dbg", PACKINGS[1], &entries));
     assert_eq!(case.add(&input, &[package], true).found(), Some(Found::Given));
+}
+
+/// Where llvm-symbolizer 19 names no function, since it doesn't follow names into what dwz shares, gdb 13.1 says what we say.
+/// The first is told by (the folder has `dwarf-dwz.debug` under `.build-id`):
+/// `gdb -batch -iex 'set debug-file-directory FOLDER' -ex 'python b = gdb.block_for_pc(0x1092)'
+/// -ex 'python while b.function or b.superblock: print(b.function, gdb.find_pc_line(0x1092)); b = b.superblock'
+/// fixtures/bin/dwarf-dwz-x86_64.so`, and `llvm-symbolizer --obj=fixtures/bin/dwarf-dwz-x86_64.so --inlines 0x1092` says `??`
+/// (of a copy without symbol tables: `objcopy --strip-all --keep-section=.debug_*`).
+#[test]
+fn names_that_dwz_shares_are_those_that_gdb_tells() {
+    let debug = repository("fixtures/bin/dwarf-dwz.debug");
+    let (folder, added) = add_with(&repository("fixtures/bin/dwarf-dwz-x86_64.so"), &[debug]);
+    let edition = Edition::read(folder.path(), &added);
+    for (address, line, names) in [
+        (0x1092, 9, &["small_step", "small_twice", "middle", "outer"][..]),
+        (0x1089, 30, &["middle", "outer"]),
+        (0x1011, 9, &["small_step", "split"]),
+        (0x1000, 22, &["failed"]),
+        (0x10e8, 58, &["apply"]),
+    ] {
+        let starts = |key: &elfscope_schema::FunctionKey| address - key.address.offset;
+        let function = edition.functions.iter().find(|function| {
+            function.key.address.offset <= address && starts(&function.key) < function.key.size
+        });
+        let function = function.unwrap();
+        let row =
+            function.rows.iter().position(|row| u64::from(row.offset) == starts(&function.key)).unwrap();
+        let stack = function.places[row].as_ref().unwrap();
+        let told: Vec<_> = stack.iter().map(|level| level.function.as_ref().unwrap().text()).collect();
+        assert_eq!((stack[0].line, told.as_slice()), (Some(line), names), "{address:x}");
+    }
 }

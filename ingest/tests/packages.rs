@@ -13,7 +13,7 @@ use ::tar::EntryType;
 use elfscope_ingest::{AddOptions, Outcome, Report, add, archive::Archive};
 use elfscope_schema::{Current, Manifest, Sha256Digest, from_slice};
 use support::{
-    Edition,
+    Edition, add_with_sources,
     elf::only_debug,
     in_memory,
     packing::{Entry, PACKINGS, Pack, ar, deb, file, gzip, link, tar},
@@ -209,7 +209,10 @@ fn paths_and_links_that_lead_out_cost_only_themselves() {
     let before = files(place.folder.path());
     let report = place.add(&[path]);
     assert_eq!((report.added.len(), report.failed.len(), report.skipped_files), (1, 0, 1));
-    assert_eq!(report.notes.len(), 3, "{:?}", report.notes);
+    assert_eq!(report.notes.len(), 4, "{:?}", report.notes);
+    assert!(
+        report.notes[3].contains("`./hard` in") && report.notes[3].contains("hard link to what is no member")
+    );
     assert!(report.notes[0].contains("`../../../../outside` in") && report.notes[0].contains("`..`"));
     assert!(report.notes[1].contains("`/absolute` in") && report.notes[1].contains("absolute"));
     let mut after = files(place.folder.path());
@@ -264,4 +267,52 @@ fn one_bad_package_of_many_keeps_none_of_the_others() {
         failed[0].ends_with("bad.deb") && failed[1].ends_with("good.deb: usr/lib/damaged.so"),
         "{failed:?}"
     );
+}
+
+#[test]
+fn a_package_whose_members_are_all_refused_is_not_said_to_be_empty() {
+    let hello = fixture("changed-hello-x86_64");
+    let entries = [file("../hello", &hello), file("/usr/bin/hello", &hello), file("./readme", b"text")];
+    for (name, package) in [("a.tar", tar(&entries)), ("a.deb", deb("a", PLAIN, &entries))] {
+        let said = Place::new().refused(name, &package);
+        let expected = "2 of its members are refused, the first of them `../hello`, because its path leads out of the \
+            package by `..` (0 separate debug files, 1 other files)";
+        assert!(said.contains(expected), "{said}");
+    }
+    let said = Place::new().refused("b.tar", &tar(&[file("./readme", b"text")]));
+    assert!(said.contains("holds no ELF file (1 other files)"), "{said}");
+}
+
+#[test]
+fn a_hard_link_among_sources_has_the_bytes_of_what_it_leads_to() {
+    let lines = fs::read(repository("fixtures/src/dwarf/lines.c")).unwrap();
+    let long = format!("lines/{}/lines.c", "folder/".repeat(12));
+    let places = [
+        vec![
+            file("lines/src/first.c", &lines),
+            link("lines/src/lines.c", EntryType::Link, "./lines/src/first.c"),
+        ],
+        vec![
+            file(&long, &lines),
+            link("lines/src/again.c", EntryType::Link, &long),
+            link("lines/src/lines.c", EntryType::Link, "lines/src/again.c"),
+        ],
+    ];
+    for entries in places {
+        let place = Place::new();
+        let tarball = place.write("lines.tar", &tar(&entries));
+        let (folder, added) = add_with_sources(&repository("fixtures/bin/dwarf5-x86_64.so"), &[tarball]);
+        let edition = Edition::read(folder.path(), &added);
+        let found =
+            edition.sources.iter().find(|source| source.path.text() == "/fixture/src/lines.c").unwrap();
+        assert_eq!(found.sha256, Some(Sha256Digest::of(&lines)), "{found:?}");
+    }
+    // One that leads to nothing would leave out a file without a word.
+    let place = Place::new();
+    let entries = [file("lines/first.c", &lines), link("lines/lines.c", EntryType::Link, "lines/none.c")];
+    let sources = [place.write("lines.tar", &tar(&entries))];
+    let inputs = [repository("fixtures/bin/dwarf5-x86_64.so")];
+    let options = AddOptions { sources: &sources, only_given: true, ..AddOptions::new(&inputs) };
+    let error = add(&place.archive, &options, &()).map(drop).unwrap_err().to_string();
+    assert!(error.contains("`lines/lines.c` in it is a hard link to what is no member before it"), "{error}");
 }

@@ -35,6 +35,8 @@ enum Stage {
     Docs,
     /// `cargo test` of the workspace
     Tests,
+    /// The core, compiled for WebAssembly
+    Wasm32,
     /// The rules that no compiler checks
     Tidy,
     /// Real binaries against readelf and objdump
@@ -71,6 +73,7 @@ impl Stage {
                     .env("RUSTDOCFLAGS", "-D warnings"),
             ),
             Self::Tests => tests(report),
+            Self::Wasm32 => setup::wasm32::check(),
             Self::Tidy => tidy::run(report),
             Self::Real => real::run(&real::Options::default(), report),
             Self::Fuzz => fuzz::run(&fuzz::Options::default(), report),

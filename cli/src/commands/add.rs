@@ -32,7 +32,13 @@ use crate::{
     Examples:\n  elfscope add /lib/x86_64-linux-gnu/libc.so.6\n  elfscope add ./target/release --jobs 2\n  \
     elfscope add libc.so.6 --debug libc.so.6.debug\n  \
     elfscope add libc6_2.36_amd64.deb --debug libc6-dbg_2.36_amd64.deb --source glibc_2.36.dsc\n  \
-    elfscope add ./hello --source . --source-map /build=."
+    elfscope add ./hello --source . --source-map /build=.\n\n\
+    With --json, a document a line. For each file that is in the archive now, `outcome` is `added`, `already_there` or\n\
+    `same_content`, with build_id, edition, current, name, input, functions, rows, rows_with_line, sources, diagnostics,\n\
+    diagnostics_first (at most 5), and sources_to_give: each with folder, example, missing, mismatched, flags to add with,\n\
+    and where it is known the command to fetch them. For each that can't be read `outcome` is `refused`, with input and\n\
+    error. Last, where something was left out, `left_out`, with skipped_files, skipped_debug_files and all notes.\n\
+    Exit code 3 if anything was refused; what could be added is in the archive."
 )]
 pub(crate) struct Add {
     /// ELF files; folders and packages (.deb, .ddeb, .udeb, .tar, .tar.gz, .tar.xz, .tar.zst, .tar.bz2): every ELF file
@@ -192,6 +198,9 @@ fn say(out: &mut Out, report: &Report) -> Result<(), Failure> {
     }
     for note in report.notes.iter().take(LISTED) {
         out.note(escape::line(note))?;
+    }
+    if report.notes.len() > LISTED {
+        out.note(format!("and {} more such notes, which `--json` lists", report.notes.len() - LISTED))?;
     }
     Ok(())
 }

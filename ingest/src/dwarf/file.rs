@@ -1,6 +1,11 @@
 //! One file of debug data: its units, and the references between their entries.
 
-use gimli::{AttributeValue, DebugInfoOffset, Reader as _, Section as _, UnitOffset, constants as dw};
+use std::collections::BTreeMap;
+
+use gimli::{
+    AttributeValue, DebugInfoOffset, DebugTypes, Reader as _, Section as _, UnitHeader, UnitOffset, UnitType,
+    constants as dw,
+};
 
 use super::{
     Sections, Slice,
@@ -22,8 +27,11 @@ pub(super) struct Files<'a> {
 pub(super) struct File<'a> {
     /// Its sections.
     pub(super) dwarf: gimli::Dwarf<Slice<'a>>,
-    /// Its units, by offset; none in place of one that can't be read.
+    /// Its units, by offset; none in place of one that can't be read. Those of `.debug_types` come last, as if they stood
+    /// behind the others.
     pub(super) units: Vec<(usize, Option<Unit<'a>>)>,
+    /// Types in units of their own, by signature: the number of the unit, and where it has the type.
+    types: BTreeMap<u64, (u32, UnitOffset)>,
 }
 
 /// Which of the two files.
@@ -91,6 +99,10 @@ impl<'a> Files<'a> {
             AttributeValue::UnitRef(offset) => return Some(Die { unit: from, offset: *offset }),
             AttributeValue::DebugInfoRef(offset) => (from.which, *offset),
             AttributeValue::DebugInfoRefSup(offset) => (Which::Alternate, *offset),
+            AttributeValue::DebugTypesRef(signature) => {
+                let (number, offset) = *self.file(from.which)?.types.get(&signature.0)?;
+                return Some(Die { unit: UnitId { which: from.which, number }, offset });
+            }
             _ => return None,
         };
         let file = self.file(which)?;
@@ -146,33 +158,54 @@ impl<'a> Files<'a> {
 impl<'a> File<'a> {
     fn read(dwarf: gimli::Dwarf<Slice<'a>>, diagnostics: &mut Diagnostics) -> Self {
         let mut units = Vec::new();
+        let mut types = BTreeMap::new();
         let mut tables = Tables::new(&dwarf);
         let mut programs = Programs::new(&dwarf);
-        let mut rest = *dwarf.debug_info.reader();
-        let mut offset = 0;
-        while !rest.is_empty() {
-            let mut lost = |what: &str, error: String| {
-                let message = format!("the unit at {offset:#x} can't be read ({error}): {what} is lost");
-                diagnostics.add("debug-unit-unreadable", b".debug_info", message);
-            };
-            let before = rest.len();
-            // Where a unit ends is known even where nothing else of it is.
-            if let Err(error) = rest.read_initial_length().and_then(|(length, _)| rest.skip(length)) {
-                lost("it and what follows", error.to_string());
-                break;
+        let info = *dwarf.debug_info.reader();
+        // Before DWARF 5 units of types have a section of their own.
+        let sections = [(&b".debug_info"[..], info), (b".debug_types", *dwarf.debug_types.reader())];
+        for (section, whole) in sections {
+            let has_types_only = section == b".debug_types";
+            let base = if has_types_only { info.len() } else { 0 };
+            let mut rest = whole;
+            while !rest.is_empty() {
+                let offset = whole.len() - rest.len();
+                let mut lost = |what: &str, error: String| {
+                    let message = format!("the unit at {offset:#x} can't be read ({error}): {what} is lost");
+                    diagnostics.add("debug-unit-unreadable", section, message);
+                };
+                let start = rest;
+                // Where a unit ends is known even where nothing else of it is.
+                if let Err(error) = rest.read_initial_length().and_then(|(length, _)| rest.skip(length)) {
+                    lost("it and what follows", error.to_string());
+                    break;
+                }
+                let header = if has_types_only {
+                    type_header(start)
+                } else {
+                    dwarf.debug_info.header_from_offset(DebugInfoOffset(offset))
+                };
+                let unit = header
+                    .map_err(|error| error.to_string())
+                    .and_then(|header| {
+                        let table = tables.find(&dwarf, header.debug_abbrev_offset())?;
+                        Unit::open(&dwarf, header, table, &mut programs).map_err(|error| error.to_string())
+                    })
+                    .inspect_err(|error| lost("what it says", error.clone()));
+                if let (Ok(unit), Ok(number)) = (&unit, u32::try_from(units.len()))
+                    && let UnitType::Type { type_signature, type_offset } = unit.header.type_()
+                {
+                    // Of several, which linkers leave one of, the first counts.
+                    types.entry(type_signature.0).or_insert((number, type_offset));
+                }
+                units.push((base + offset, unit.ok()));
             }
-            let unit = dwarf
-                .debug_info
-                .header_from_offset(DebugInfoOffset(offset))
-                .map_err(|error| error.to_string())
-                .and_then(|header| {
-                    let table = tables.find(&dwarf, header.debug_abbrev_offset())?;
-                    Unit::open(&dwarf, header, table, &mut programs).map_err(|error| error.to_string())
-                })
-                .inspect_err(|error| lost("what it says", error.clone()));
-            units.push((offset, unit.ok()));
-            offset += before - rest.len();
         }
-        Self { dwarf, units }
+        Self { dwarf, units, types }
     }
+}
+
+/// The header of the first unit of types in what is left of `.debug_types`.
+fn type_header(rest: Slice<'_>) -> gimli::Result<UnitHeader<Slice<'_>>> {
+    DebugTypes::from(rest).units().next()?.ok_or(gimli::Error::UnexpectedEof(rest.offset_id()))
 }

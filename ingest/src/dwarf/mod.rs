@@ -23,7 +23,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use gimli::{EndianSlice, RunTimeEndian, UnitType, constants as dw};
+use gimli::{EndianSlice, RunTimeEndian, constants as dw};
 use rayon::prelude::*;
 
 use crate::{diagnostics::Diagnostics, elf::Elf, limits};
@@ -149,7 +149,7 @@ impl<'a> Dwarf<'a> {
         let files = Files::read(sections, alternate, diagnostics);
         let ids: Vec<UnitId> = (0u32..)
             .zip(&files.main().units)
-            .filter(|(_, (_, unit))| unit.as_ref().is_some_and(has_code))
+            .filter(|(_, (_, unit))| unit.as_ref().is_some_and(|unit| !unit::has_types(&unit.header)))
             .map(|(number, _)| UnitId { which: Which::Main, number })
             .collect();
         let may_read_lines = lines_allowed(&files, &ids, diagnostics);
@@ -279,11 +279,6 @@ impl Function<'_> {
     }
 }
 
-/// Whether a unit may have code: type units don't, but name the line table of a unit that has (DWARF 5, section 3.1.4).
-fn has_code(unit: &unit::Unit<'_>) -> bool {
-    !matches!(unit.header.type_(), UnitType::Type { .. } | UnitType::SplitType { .. })
-}
-
 fn first<'a>(
     files: &Files<'a>,
     id: UnitId,
@@ -390,7 +385,7 @@ fn tell(id: UnitId, first: &First<'_>, files: &Files<'_>, diagnostics: &mut Diag
     let deep = first.walked.frames.iter().filter(|frame| frame.cost > limits::PLACE).count();
     if deep > 0 {
         let message = format!(
-            "{deep} frames of unit {} stand in too many others: code in them has no place",
+            "{deep} frames of unit {} don't fit a page with all the frames that they stand in: code in them has no place",
             id.number
         );
         diagnostics.add("frames-too-deep", name, message);

@@ -24,11 +24,11 @@ pub(super) fn write<'a>(files: &Files<'a>, die: Die) -> Option<String> {
     writer.function(die).filter(|text| text.len() <= limits::SIGNATURE)
 }
 
-/// The class of a member function.
+/// The object that a member function is called on.
 struct Member {
     class: String,
-    /// Whether it leaves its object as it is.
-    is_const: bool,
+    /// What stands behind its parameters: ` const`.
+    qualifiers: String,
 }
 
 struct Writer<'f, 'a> {
@@ -64,15 +64,23 @@ impl<'a> Writer<'_, 'a> {
                 parameters = self.parameters(*die, 0);
             }
         }
-        let inside = self.inside(&parameters, is_prototyped);
+        if parameters.is_empty() && chain.iter().any(|(die, entry, _)| self.takes_anything(die.unit, entry)) {
+            parameters.push("...".to_owned());
+        }
         let member = chain[source..].iter().find_map(|(die, _, _)| self.member_of(*die));
-        let is_const = member.as_ref().is_some_and(|member| member.is_const);
-        let declarator = format!("{name}({inside}){}", if is_const { " const" } else { "" });
-        // What makes or ends an object returns nothing, not even `void`.
-        let is_maker =
-            member.is_some_and(|member| plain(&member.class) == plain(&name)) || name.starts_with('~');
+        let reference = chain.iter().find_map(|(_, entry, _)| reference(entry)).unwrap_or_default();
+        let qualifiers = member.as_ref().map_or("", |member| member.qualifiers.as_str());
+        let (inside, after) = match self.old_style(chain[source].0, &parameters, is_prototyped) {
+            Some((names, declarations)) => (names, format!(" {declarations}")),
+            None => (self.inside(&parameters, is_prototyped), format!("{qualifiers}{reference}")),
+        };
+        let declarator = format!("{name}({inside}){after}");
+        // What makes or ends an object returns nothing, not even `void`; what converts one says what it returns in its name.
+        let is_maker = member.as_ref().is_some_and(|member| plain(&member.class) == plain(&name))
+            || name.starts_with('~');
         Some(match returns {
             None if is_maker => declarator,
+            Some(_) if member.is_some() && is_conversion(&name) => declarator,
             Some((unit, value)) => match self.files.follow(unit, &value) {
                 Some(returned) => self.declare(returned, declarator, 0),
                 None => format!("? {declarator}"),
@@ -91,7 +99,39 @@ impl<'a> Writer<'_, 'a> {
         }
     }
 
-    /// The class that a function is a member of, by the type of its `this`.
+    /// Whether a function of C++ takes any parameters and names none: gcc 12 tells only its linkage name of them.
+    fn takes_anything(&mut self, unit: UnitId, entry: &Entry<'a>) -> bool {
+        let name = entry.attr_value(dw::DW_AT_linkage_name);
+        let name = name.and_then(|name| self.files.text(unit, name, &mut self.names_left));
+        // Where there are no parameters, `v` stands there.
+        name.is_some_and(|name| name.starts_with(b"_Z") && name.ends_with(b"z"))
+    }
+
+    /// A function of C that declares its parameters but has no prototype is called as if it had none, so that its `float` is
+    /// given as a `double`: it is written as it was defined. The names, and the declarations.
+    fn old_style(
+        &mut self,
+        die: Die,
+        parameters: &[String],
+        is_prototyped: bool,
+    ) -> Option<(String, String)> {
+        if !self.is_c || is_prototyped {
+            return None;
+        }
+        let mut names = Vec::new();
+        self.children(die, &mut |writer, entry| {
+            let is_parameter = entry.tag() == dw::DW_TAG_formal_parameter;
+            if is_parameter {
+                names.push(writer.text(die.unit, entry));
+            }
+            is_parameter
+        });
+        let names: Option<Vec<String>> = names.into_iter().collect();
+        let names = names.filter(|names| !names.is_empty() && names.len() == parameters.len())?;
+        Some((names.join(", "), parameters.iter().map(|one| format!("{one};")).collect::<Vec<_>>().join(" ")))
+    }
+
+    /// The object that a function is called on, by the type of its `this`; none where it is no member of a class.
     fn member_of(&mut self, die: Die) -> Option<Member> {
         let mut this = None;
         self.children(die, &mut |_, entry| {
@@ -100,20 +140,22 @@ impl<'a> Writer<'_, 'a> {
             entry.tag() == dw::DW_TAG_formal_parameter
         });
         let (mut unit, mut value) = (die.unit, this?);
-        let (mut is_const, mut was_pointer) = (false, false);
+        let (mut is_const, mut is_volatile, mut is_pointer) = (false, false, false);
         for _ in 0..limits::TYPE_DEPTH {
             let at = self.files.follow(unit, &value)?;
             let entry = self.files.entry(at)?;
             match entry.tag() {
-                dw::DW_TAG_pointer_type => was_pointer = true,
+                dw::DW_TAG_pointer_type => is_pointer = true,
                 // `C *const this` says nothing of the object, `const C *` does.
-                dw::DW_TAG_const_type => is_const |= was_pointer,
-                dw::DW_TAG_volatile_type => {}
-                _ => {
-                    let class =
-                        self.files.text(at.unit, entry.attr_value(dw::DW_AT_name)?, &mut self.names_left)?;
-                    return Some(Member { class: String::from_utf8_lossy(class).into_owned(), is_const });
+                dw::DW_TAG_const_type => is_const |= is_pointer,
+                dw::DW_TAG_volatile_type => is_volatile |= is_pointer,
+                dw::DW_TAG_class_type | dw::DW_TAG_structure_type | dw::DW_TAG_union_type if is_pointer => {
+                    let class = self.named(at.unit, &entry).unwrap_or_default();
+                    let words = [(is_const, " const"), (is_volatile, " volatile")];
+                    let qualifiers = words.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect();
+                    return Some(Member { class: String::from_utf8_lossy(class).into_owned(), qualifiers });
                 }
+                _ => return None,
             }
             (unit, value) = (at.unit, entry.attr_value(dw::DW_AT_type)?);
         }
@@ -205,19 +247,27 @@ impl<'a> Writer<'_, 'a> {
                 let inner = if self.binds_tighter(unit, &entry) { format!("({inner})") } else { inner };
                 self.typed(unit, &entry, inner, depth + 1)
             }
-            dw::DW_TAG_const_type
-            | dw::DW_TAG_volatile_type
-            | dw::DW_TAG_restrict_type
-            | dw::DW_TAG_atomic_type => {
+            tag if is_qualifier(tag) => {
                 let word = match tag {
                     dw::DW_TAG_const_type => "const",
                     dw::DW_TAG_volatile_type => "volatile",
                     dw::DW_TAG_restrict_type => "restrict",
                     _ => "_Atomic",
                 };
-                if self.is_pointer(unit, &entry, 0) {
-                    let inner = spaced(word, &declarator);
-                    self.typed(unit, &entry, inner, depth + 1)
+                let of = self.unqualified(unit, &entry);
+                let tag = of.as_ref().map(Entry::tag);
+                let has_star = match tag {
+                    Some(dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type) => {
+                        of.is_some_and(|of| !of.has_attr(dw::DW_AT_name))
+                    }
+                    tag => tag == Some(dw::DW_TAG_ptr_to_member_type),
+                };
+                if has_star {
+                    // It stands behind that.
+                    self.typed(unit, &entry, spaced(word, &declarator), depth + 1)
+                } else if tag == Some(dw::DW_TAG_subroutine_type) {
+                    // gcc's way to tell functions without effect and those that don't return: what they return isn't `const`.
+                    self.typed(unit, &entry, declarator, depth + 1)
                 } else {
                     format!("{word} {}", self.typed(unit, &entry, declarator, depth + 1))
                 }
@@ -233,7 +283,11 @@ impl<'a> Writer<'_, 'a> {
             dw::DW_TAG_subroutine_type => {
                 let parameters = self.parameters(die, depth + 1);
                 let inside = self.inside(&parameters, entry.has_attr(dw::DW_AT_prototyped));
-                self.typed(unit, &entry, format!("{declarator}({inside})"), depth + 1)
+                // Where it is of members.
+                let qualifiers = self.member_of(die).map_or(String::new(), |member| member.qualifiers);
+                let reference = reference(&entry).unwrap_or_default();
+                let declarator = format!("{declarator}({inside}){qualifiers}{reference}");
+                self.typed(unit, &entry, declarator, depth + 1)
             }
             dw::DW_TAG_ptr_to_member_type => {
                 let class = entry.attr_value(dw::DW_AT_containing_type);
@@ -257,25 +311,24 @@ impl<'a> Writer<'_, 'a> {
 
     /// Whether what a pointer points to is written behind it, as an array or a function is.
     fn binds_tighter(&self, unit: UnitId, entry: &Entry<'a>) -> bool {
-        let pointed = entry.attr_value(dw::DW_AT_type).and_then(|value| self.files.follow(unit, &value));
-        let tag = pointed.and_then(|pointed| self.files.entry(pointed)).map(|pointed| pointed.tag());
-        matches!(tag, Some(dw::DW_TAG_array_type | dw::DW_TAG_subroutine_type))
+        self.unqualified(unit, entry).is_some_and(|of| match of.tag() {
+            dw::DW_TAG_array_type => !of.has_attr(dw::DW_AT_GNU_vector),
+            tag => tag == dw::DW_TAG_subroutine_type,
+        })
     }
 
-    /// Whether a qualified type is a pointer, through further qualifiers: they are then written behind the `*`.
-    fn is_pointer(&self, unit: UnitId, entry: &Entry<'a>, depth: usize) -> bool {
-        let Some(value) = entry.attr_value(dw::DW_AT_type) else { return false };
-        let Some(of) = self.files.follow(unit, &value).filter(|_| depth < limits::TYPE_DEPTH) else {
-            return false;
-        };
-        let Some(entry) = self.files.entry(of) else { return false };
-        match entry.tag() {
-            dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type => !entry.has_attr(dw::DW_AT_name),
-            dw::DW_TAG_const_type | dw::DW_TAG_volatile_type | dw::DW_TAG_restrict_type => {
-                self.is_pointer(of.unit, &entry, depth + 1)
+    /// The type of an entry without its qualifiers.
+    fn unqualified(&self, mut unit: UnitId, entry: &Entry<'a>) -> Option<Entry<'a>> {
+        let mut next = entry.attr_value(dw::DW_AT_type)?;
+        for _ in 0..limits::TYPE_DEPTH {
+            let at = self.files.follow(unit, &next)?;
+            let entry = self.files.entry(at)?;
+            if !is_qualifier(entry.tag()) {
+                return Some(entry);
             }
-            _ => false,
+            (unit, next) = (at.unit, entry.attr_value(dw::DW_AT_type)?);
         }
+        None
     }
 
     /// The bounds of an array type, `[4][2]`.
@@ -297,9 +350,19 @@ impl<'a> Writer<'_, 'a> {
         bounds
     }
 
+    /// The name of an entry. What stands for a type in a unit of its own may have none, but says which that is.
+    fn named(&mut self, unit: UnitId, entry: &Entry<'a>) -> Option<&'a [u8]> {
+        if let Some(name) = entry.attr_value(dw::DW_AT_name) {
+            return self.files.text(unit, name, &mut self.names_left);
+        }
+        let at = self.files.follow(unit, &entry.attr_value(dw::DW_AT_signature)?)?;
+        let name = self.files.entry(at)?.attr_value(dw::DW_AT_name)?;
+        self.files.text(at.unit, name, &mut self.names_left)
+    }
+
     /// The name of an entry, as far as names may still be written.
     fn text(&mut self, unit: UnitId, entry: &Entry<'a>) -> Option<String> {
-        let name = self.files.text(unit, entry.attr_value(dw::DW_AT_name)?, &mut self.names_left)?;
+        let name = self.named(unit, entry)?;
         if name.is_empty() || name.len() > self.left {
             self.left = if name.is_empty() { self.left } else { 0 };
             return None;
@@ -311,12 +374,37 @@ impl<'a> Writer<'_, 'a> {
 
 fn is_c(files: &Files<'_>, unit: UnitId) -> bool {
     let root = files.unit(unit).and_then(|(_, unit)| unit.entry(unit.header.root_offset()).ok());
-    let language = root.and_then(|root| root.attr_value(dw::DW_AT_language));
+    let Some(AttributeValue::Language(language)) = root.and_then(|root| root.attr_value(dw::DW_AT_language))
+    else {
+        return false;
+    };
+    // The last is C23, which gimli 0.34 has no name for.
+    [dw::DW_LANG_C, dw::DW_LANG_C89, dw::DW_LANG_C99, dw::DW_LANG_C11, dw::DW_LANG_C17, dw::DwLang(0x3e)]
+        .contains(&language)
+}
+
+/// Whether a member function converts its object: its name is `operator` and a type.
+fn is_conversion(name: &str) -> bool {
+    let words = ["new", "delete", "co_await"];
+    let to = name.strip_prefix("operator ");
+    to.is_some_and(|to| !words.iter().any(|word| to.strip_prefix(word).is_some_and(|rest| !is_word(rest))))
+}
+
+/// Whether a text goes on with what may be a name's.
+fn is_word(text: &str) -> bool {
+    text.starts_with(|next: char| next.is_alphanumeric() || next == '_')
+}
+
+/// What a member function says of the value that it is called on.
+fn reference(entry: &Entry<'_>) -> Option<&'static str> {
+    let marks = [(dw::DW_AT_reference, " &"), (dw::DW_AT_rvalue_reference, " &&")];
+    marks.iter().find_map(|(at, mark)| entry.has_attr(*at).then_some(*mark))
+}
+
+fn is_qualifier(tag: DwTag) -> bool {
     matches!(
-        language,
-        Some(AttributeValue::Language(
-            dw::DW_LANG_C | dw::DW_LANG_C89 | dw::DW_LANG_C99 | dw::DW_LANG_C11 | dw::DW_LANG_C17
-        ))
+        tag,
+        dw::DW_TAG_const_type | dw::DW_TAG_volatile_type | dw::DW_TAG_restrict_type | dw::DW_TAG_atomic_type
     )
 }
 

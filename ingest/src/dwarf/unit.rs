@@ -90,7 +90,10 @@ impl<'a> Unit<'a> {
             unit.low_pc = address;
         }
         let program = match root.attr_value(dw::DW_AT_stmt_list) {
-            Some(AttributeValue::DebugLineRef(offset)) => programs.find(dwarf, &unit, offset).map(Some),
+            // Units of types name the table of a unit that has code (DWARF 5, section 3.1.4): its rows aren't theirs.
+            Some(AttributeValue::DebugLineRef(offset)) if !has_types(&unit.header) => {
+                programs.find(dwarf, &unit, offset).map(Some)
+            }
             _ => Ok(None),
         };
         Ok(Self { unit, program })
@@ -105,6 +108,11 @@ impl<'a> Unit<'a> {
     pub(super) fn program_error(&self) -> Option<&str> {
         self.program.as_ref().err().map(String::as_str)
     }
+}
+
+/// Whether a unit has types, and nothing that has code.
+pub(super) fn has_types(header: &UnitHeader<Slice<'_>>) -> bool {
+    matches!(header.type_(), UnitType::Type { .. } | UnitType::SplitType { .. })
 }
 
 /// The text of an attribute. At most `left` bytes are read, and taken off it; one that doesn't end in them, or is longer than

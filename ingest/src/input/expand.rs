@@ -114,6 +114,12 @@ fn of_package(path: &Path, spool: &mut Spool<'_>) -> Result<Expanded, Trouble> {
     for (entry, path) in expanded.entries.iter_mut().zip(&paths) {
         entry.package = package_of(&facts, path);
     }
+    if let (true, Some((member, reason))) = (expanded.entries.is_empty(), facts.entries.first_refused.first())
+    {
+        let (refused, member) = (facts.entries.refused, shown(member).to_string());
+        let (path, debug, files) = (path.to_owned(), expanded.debug_only, expanded.skipped);
+        return Err(InputError::AllRefused { path, refused, member, reason, debug, files }.into());
+    }
     expanded.notes = notes(path, &facts.entries);
     Ok(expanded.or_none(path, "package")?)
 }

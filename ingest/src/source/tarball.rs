@@ -2,6 +2,7 @@
 //! hashed on the way.
 
 use std::{
+    collections::BTreeMap,
     fs::File,
     io::{BufWriter, ErrorKind, Read as _, Write as _},
     path::Path,
@@ -31,15 +32,19 @@ pub(super) fn open(path: &Path, folder: &Path) -> Result<Tree, InputError> {
     let mut kept =
         Kept { file: BufWriter::with_capacity(walk::BUFFER, kept), size: 0, buffer: vec![0; walk::BUFFER] };
     let mut files: Vec<TreeFile> = Vec::new();
-    let facts = package::read(path, &most, &mut |member: &mut Member<'_, '_>| {
-        if files.len() == limits::SOURCE_FILES {
+    // Whether a file belongs to the tree.
+    let takes = |count: usize, member: &[u8]| {
+        if count >= limits::SOURCE_FILES {
             return Err(too_large(path, "files", limits::SOURCE_FILES as u64));
         }
-        let parts = || member.path.split(|byte| *byte == b'/');
+        let parts = || member.split(|byte| *byte == b'/');
         if parts().count() > limits::FOLDER_DEPTH + 1 {
             return Err(too_large(path, "levels of folders", limits::FOLDER_DEPTH as u64));
         }
-        if !parts().any(walk::is_left_out) {
+        Ok(!parts().any(walk::is_left_out))
+    };
+    let facts = package::read::<InputError>(path, &most, &mut |member: &mut Member<'_, '_>| {
+        if takes(files.len(), member.path)? {
             files.push(kept.keep(member).map_err(|error| match error {
                 CopyError::Read(source) => package::unreadable(path, source),
                 CopyError::Write(source) => unwritable(source).into(),
@@ -52,6 +57,21 @@ pub(super) fn open(path: &Path, folder: &Path) -> Result<Tree, InputError> {
     if let Some((member, reason)) = facts.entries.first_refused.first() {
         let reason = format!("`{}` in it is refused: {reason}", shown(member));
         return Err(SourceError::BadPackage { path: path.to_owned(), reason }.into());
+    }
+    // A hard link is one more name of a member before it.
+    let mut known: BTreeMap<Vec<u8>, usize> =
+        (0..).zip(&files).map(|(number, file)| (file.path.clone(), number)).collect();
+    for (name, to) in facts.entries.hard_links {
+        if !takes(files.len(), &name)? {
+            continue;
+        }
+        let Some(number) = known.get(&to) else {
+            let reason = format!("`{}` in it is a hard link to what is no member before it", shown(&name));
+            return Err(SourceError::BadPackage { path: path.to_owned(), reason }.into());
+        };
+        let file = TreeFile { path: name.clone(), ..files[*number].clone() };
+        known.insert(name, files.len());
+        files.push(file);
     }
     // Of two members with one path the last counts, as `tar` unpacks them.
     files.reverse();

@@ -22,7 +22,7 @@ const TIME: Duration = Duration::from_secs(60);
 const MEMORY: u64 = 1 << 30;
 
 /// Feeds a file and holds it to time and memory.
-fn bounded(what: &str, file: &[u8]) -> Edition {
+pub(super) fn bounded(what: &str, file: &[u8]) -> Edition {
     // One after the other, so that the memory is that of one.
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -51,7 +51,7 @@ fn peak() -> Option<u64> {
     Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
 }
 
-fn codes(edition: &Edition) -> Vec<&str> {
+pub(super) fn codes(edition: &Edition) -> Vec<&str> {
     edition.diagnostics.iter().map(|diagnostic| diagnostic.code.as_str()).collect()
 }
 

@@ -8,6 +8,7 @@
 
 mod aimed;
 mod build;
+mod deep;
 #[path = "../support/mod.rs"]
 mod support;
 

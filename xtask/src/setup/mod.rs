@@ -3,6 +3,7 @@
 mod apt;
 mod inputs;
 mod packages;
+pub(crate) mod wasm32;
 
 use anyhow::Result;
 use clap::Args;
@@ -20,9 +21,24 @@ pub(crate) struct Options {
     /// Fetch the real inputs again, even if they are there
     #[arg(long)]
     update: bool,
+    /// Only this
+    #[arg(value_enum)]
+    only: Option<Only>,
+}
+
+/// What can be set up by itself.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Only {
+    /// A compiler for WebAssembly, which the core is held to
+    Wasm32,
 }
 
 pub(crate) fn run(options: &Options, report: &mut Report) -> Result<()> {
+    if options.only == Some(Only::Wasm32) {
+        println!("wasm32: {:?}", wasm32::setup()?);
+        report.pass();
+        return Ok(());
+    }
     tools(report)?;
     let inputs = Inputs::find(options.update, report)?;
     for (name, path) in inputs.listed() {
@@ -80,26 +96,30 @@ pub(crate) fn tools(report: &mut Report) -> Result<()> {
         return Ok(());
     }
     println!("installing {list}");
+    if apt_install(&packages).is_ok() {
+        return Ok(());
+    }
+    // One name that a release doesn't have must not keep the others away.
+    for package in packages {
+        if let Err(error) = apt_install(&[package]) {
+            report.fail(format!("setup: {error:#}"));
+        }
+    }
+    Ok(())
+}
+
+/// Installs Debian's packages, as root.
+fn apt_install(packages: &[&str]) -> Result<()> {
     let apt = || {
         let mut apt = program("apt-get");
         apt.arg("-qq").env("DEBIAN_FRONTEND", "noninteractive");
         apt
     };
-    let install =
-        |packages: &[&str]| show(apt().args(["install", "-y", "--no-install-recommends"]).args(packages));
     // Lists that are old name packages that are gone; without lists nothing is found. An update that fails for one
     // source of several may still have brought what is needed.
     let updated = show(apt().arg("update"));
-    if updated.is_ok() && install(&packages).is_ok() {
-        return Ok(());
-    }
-    // One name that a release doesn't have must not keep the others away.
-    for package in packages {
-        if let Err(error) = install(&[package]) {
-            report.fail(format!("setup: {error:#}"));
-        }
-    }
-    Ok(())
+    let installed = show(apt().args(["install", "-y", "--no-install-recommends"]).args(packages));
+    installed.and(updated)
 }
 
 /// The package of a symbolizer that is new enough: [`llvm_symbolizer`].

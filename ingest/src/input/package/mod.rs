@@ -196,6 +196,10 @@ pub(crate) struct Entries {
     pub(crate) folders: u64,
     /// Links, symbolic and hard: what they lead to is a member, or not of the package.
     pub(crate) links: u64,
+    /// Hard links: the path of each, and of the member before it whose bytes it has. Not more than [`limits::HARD_LINKS`]
+    /// bytes of them; further ones are refused.
+    pub(crate) hard_links: Vec<(Vec<u8>, Vec<u8>)>,
+    hard_link_bytes: usize,
     /// Devices, pipes, and what has no name here.
     pub(crate) special: u64,
     /// How many files were passed over for their path or form.
@@ -207,6 +211,18 @@ pub(crate) struct Entries {
 }
 
 impl Entries {
+    fn link(&mut self, path: Result<Vec<u8>, &'static str>, to: Result<Vec<u8>, &'static str>, raw: &[u8]) {
+        match (path, to) {
+            (Ok(path), Ok(to)) if self.hard_link_bytes + path.len() + to.len() <= limits::HARD_LINKS => {
+                self.hard_link_bytes += path.len() + to.len();
+                self.hard_links.push((path, to));
+            }
+            (Ok(_), Ok(_)) => self.refuse(raw, "there are too many hard links before it"),
+            (Err(reason), _) => self.refuse(raw, reason),
+            (_, Err(_)) => self.refuse(raw, "it is a hard link to what is no member"),
+        }
+    }
+
     fn refuse(&mut self, path: &[u8], reason: &'static str) {
         self.refused += 1;
         if self.first_refused.len() < limits::REFUSED_MEMBERS {

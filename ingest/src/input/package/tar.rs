@@ -44,7 +44,9 @@ impl<E> From<Refusal> for Stop<E> {
 #[derive(Default)]
 struct Ahead {
     long_name: Option<Result<Vec<u8>, &'static str>>,
+    long_link: Option<Result<Vec<u8>, &'static str>>,
     path: Option<Vec<u8>>,
+    link: Option<Vec<u8>>,
     size: Option<u64>,
     sparse: bool,
 }
@@ -109,10 +111,12 @@ fn entry<E>(
     };
     let kind = header.entry_type();
     match kind {
-        EntryType::GNULongName => {
+        EntryType::GNULongName | EntryType::GNULongLink => {
             let text = extended(reader, claimed)?;
             let text = text.map(|text| text.split(|byte| *byte == 0).next().unwrap_or_default().to_vec());
-            ahead.long_name = Some(text.ok_or("its path is too long"));
+            let text = Some(text.ok_or("its path is too long"));
+            *(if kind == EntryType::GNULongName { &mut ahead.long_name } else { &mut ahead.long_link }) =
+                text;
             return Ok(());
         }
         EntryType::XHeader => {
@@ -126,8 +130,8 @@ fn entry<E>(
             pax(&text, ahead)?;
             return Ok(());
         }
-        // The target of a link, and what is said of all members at once (git writes its commit there).
-        EntryType::GNULongLink | EntryType::XGlobalHeader => {
+        // What is said of all members at once (git writes its commit there).
+        EntryType::XGlobalHeader => {
             skip(reader, claimed, header)?;
             return Ok(());
         }
@@ -171,7 +175,17 @@ fn entry<E>(
             let reason = format!("`{}` in it is a link of {size} bytes", shown(&header.path_bytes()));
             return Err(Refusal(reason).into());
         }
-        EntryType::Link | EntryType::Symlink => entries.links += 1,
+        EntryType::Symlink => entries.links += 1,
+        EntryType::Link => {
+            entries.links += 1;
+            let to = match (ahead.link, ahead.long_link) {
+                (Some(link), _) => Ok(link),
+                (None, Some(link)) => link,
+                (None, None) => Ok(header.link_name_bytes().unwrap_or_default().into_owned()),
+            };
+            let path = raw.as_ref().map_err(|reason| *reason).and_then(|raw| path::normalised(raw));
+            entries.link(path, to.and_then(|to| path::normalised(&to)), &raw.unwrap_or_default());
+        }
         EntryType::Directory => entries.folders += 1,
         EntryType::GNUSparse => {
             entries.files += 1;
@@ -220,6 +234,7 @@ fn pax(mut text: &[u8], ahead: &mut Ahead) -> Result<(), Refusal> {
         let (key, value) = (&record[..equals], &record[equals + 1..]);
         match key {
             b"path" => ahead.path = Some(value.to_vec()),
+            b"linkpath" => ahead.link = Some(value.to_vec()),
             b"size" => ahead.size = Some(number(value).ok_or_else(bad)?),
             key if key.starts_with(b"GNU.sparse.") => ahead.sparse = true,
             _ => {}

@@ -250,10 +250,11 @@ fn paths_that_lead_out_cost_only_their_member() {
     let (members, facts) = read_all(&tar_of(&entries)).unwrap();
     let names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["fine/by/pax", "fine/by/gnu", "last"]);
-    assert_eq!((facts.entries.refused, facts.entries.links), (6, 1));
+    assert_eq!((facts.entries.refused, facts.entries.links), (7, 1));
     let reasons: Vec<&str> = facts.entries.first_refused.iter().map(|(_, reason)| *reason).collect();
     assert!(reasons[0].contains("`..`") && reasons[1].contains("absolute"), "{reasons:?}");
     assert!(reasons[3].contains("too long") && reasons[5].contains("NUL"), "{reasons:?}");
+    assert!(reasons[6].contains("hard link"), "{reasons:?}");
 }
 
 #[test]
