@@ -1,6 +1,8 @@
 //! Refusals: one enum with stable codes. What was given, what is allowed and what to do instead are data beside the
 //! message; who shows them chooses the wording around it.
 
+pub mod codes;
+
 use std::io;
 
 use elfscope_schema::{BuildId, EditionId};

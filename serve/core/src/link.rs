@@ -12,6 +12,7 @@
 //! | `f` | a function key |
 //! | `i` | an imported name whose callers are shown, `name` or `name@version` |
 //! | `d`, `c` | of a graph, which edges: `out` or `in`; and of which class |
+//! | `n` | of a graph, how many rows are shown before each site |
 //! | `x` | an address of data, in an atlas |
 //! | `s` | how rows are shown: `outline`, `asm`, `source`; `asm` where it is left out |
 //! | `r` | rows of a function, edges of a graph, items of a list: `first-last`, from 0 |
@@ -85,6 +86,8 @@ pub struct Link {
     pub direction: Option<String>,
     /// `c`.
     pub class: Option<String>,
+    /// `n`.
+    pub context: Option<u64>,
     /// `x`.
     pub address: Option<Address>,
     /// `s`.
@@ -174,6 +177,7 @@ impl Link {
             "i" => self.import = Some(value.to_owned()),
             "d" => self.direction = Some(one_of(value, &["in", "out"])?),
             "c" => self.class = Some(value.to_owned()),
+            "n" => self.context = Some(value.parse().ok()?),
             "x" => self.address = Some(value.parse().ok()?),
             "s" => self.shown = Some(one_of(value, &["outline", "asm", "source"])?),
             "r" => self.rows = Some(range(value)?),
@@ -188,8 +192,8 @@ impl Link {
 }
 
 /// The keys, in order.
-const KEYS: [&str; 18] =
-    ["v", "b", "w", "q", "m", "k", "a", "f", "i", "d", "c", "x", "s", "r", "o", "e", "p", "l"];
+const KEYS: [&str; 19] =
+    ["v", "b", "w", "q", "m", "k", "a", "f", "i", "d", "c", "n", "x", "s", "r", "o", "e", "p", "l"];
 
 impl fmt::Display for Link {
     /// The fragment, without its `#`.
@@ -215,6 +219,7 @@ impl fmt::Display for Link {
         say("i", self.import.clone())?;
         say("d", self.direction.clone())?;
         say("c", self.class.clone())?;
+        say("n", self.context.map(|rows| rows.to_string()))?;
         say("x", self.address.map(|address| address.to_string()))?;
         say("s", self.shown.clone())?;
         say("r", range(&self.rows))?;
@@ -306,7 +311,7 @@ mod tests {
             &format!("#v=1&b={PIN}&w=atlas"),
             &format!("#v=1&b={PIN}&w=atlas&x=s5-40"),
             &format!("#v=1&b={PIN}&w=listing&f=401000-31&s=source&r=12-18&o=14&e=3"),
-            &format!("#v=1&b={PIN}&w=graph&i=puts@GLIBC_2.2.5&d=in&c=import&r=0-9"),
+            &format!("#v=1&b={PIN}&w=graph&i=puts@GLIBC_2.2.5&d=in&c=import&n=8&r=0-9"),
             &format!("#v=1&b={PIN}&w=search&q=a%20b%26%25%23&m=substring&k=string"),
             &format!("#v=1&b={PIN}&w=diff&a={PIN}:401000-31&f=401000-31"),
             &format!("#v=1&b={PIN}&w=source&p=/usr/src/a%C3%BC.c&l=1-40"),

@@ -6,59 +6,13 @@ mod support;
 
 use std::fmt::Write as _;
 
-use elfscope_core::{
-    Config, Link, Refusal, Service,
-    tools::{self, Answered, MOST_CHARACTERS},
-};
-use elfscope_schema::limits;
-use pollster::block_on;
+use elfscope_core::{Config, Link, Service, tools};
 use serde_json::{Value, json};
 use support::{
-    MemoryStore,
-    counting::CountingStore,
+    asking::{Small, ask, walk},
     small::{SMALL, archive},
     sourced::{self, SOURCED},
 };
-
-type Small = Service<CountingStore<MemoryStore>>;
-
-/// Asks, and checks what holds for every answer: its cost, its length, and that neither half has more than the other.
-#[track_caller]
-fn ask(service: &Small, name: &str, arguments: &Value) -> Result<Answered, Refusal> {
-    service.store().take_reads();
-    let answer = block_on(tools::call(service, name, arguments.clone())).expect("a tool of that name");
-    let reads = service.store().take_reads();
-    assert!(reads <= limits::REQUEST_READS, "{name} {arguments}: {reads} reads");
-    let answer = answer.map_err(|error| error.refusal())?;
-    let what = format!("{name} {arguments}");
-    assert!(answer.budget.reads <= limits::REQUEST_READS, "{what}: {:?}", answer.budget);
-    assert!(answer.budget.json <= limits::REQUEST_JSON, "{what}: {:?}", answer.budget);
-    let text = answer.text();
-    assert!(text.chars().count() <= MOST_CHARACTERS, "{what}: {} characters", text.chars().count());
-    let acts = |character: char| character.is_control() && character != '\n';
-    assert!(!text.contains(acts) && !text.contains(['\u{202e}', '\u{200b}']), "{what}: something acts");
-    assert_eq!(from_text(&text), answer.structured(), "{what}");
-    if !answer.envelope.link.is_empty() {
-        Link::parse(&answer.envelope.link).unwrap();
-    }
-    Ok(answer)
-}
-
-/// The structured half, made of the text alone.
-fn from_text(text: &str) -> Value {
-    let (head, listing) = text.split_once("\n\n").unwrap();
-    let mut value = json!({"listing": listing, "note": "", "link": "", "total": null, "next_cursor": null});
-    for line in head.lines() {
-        let (label, told) = line.split_once(": ").unwrap();
-        value[label] = match label {
-            "from" | "to" | "scanned" => json!(told.parse::<u64>().unwrap()),
-            "total" => told.parse::<u64>().map_or(Value::Null, |total| json!(total)),
-            "next_cursor" if told.starts_with("none") => Value::Null,
-            _ => json!(told),
-        };
-    }
-    value
-}
 
 /// Asks, and expects what a listing has in it, or the code of a refusal.
 #[track_caller]
@@ -244,21 +198,6 @@ fn questions_about_sources() {
         let asm = json!({"build_id": SOURCED, "function": "puts", "view": "asm"});
         let asm = ask(&service, "archive_function", &asm).unwrap();
         assert!(!asm.listing.contains("size_t len") && asm.listing.contains("libio/ioputs.c:7"));
-    }
-}
-
-/// All answers of a walk; the cursor goes where the tool takes it.
-fn walk(service: &Small, name: &str, arguments: &Value) -> Vec<Answered> {
-    let takes = if ["archive_function", "archive_source"].contains(&name) { "from" } else { "cursor" };
-    let mut arguments = arguments.clone();
-    let mut answers = Vec::new();
-    loop {
-        let answer = ask(service, name, &arguments).unwrap();
-        let next = answer.envelope.next_cursor.clone();
-        answers.push(answer);
-        let Some(next) = next else { return answers };
-        arguments[takes] = json!(next);
-        assert!(answers.len() < 1000, "{name}: a walk without end");
     }
 }
 

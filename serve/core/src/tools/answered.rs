@@ -9,8 +9,8 @@ use crate::{Budget, Edition, escape, listing::Line};
 
 /// Most characters of a provenance that stands around an answer.
 const PROVENANCE: usize = 600;
-/// Characters that are kept for what the envelope says only when the listing is done: numbers, the cursor, notes, and the numbers
-/// in the link.
+/// Characters that are kept for what the envelope says only when the listing is done: numbers, the cursor, notes, the numbers
+/// in the link and what it starts with.
 const RESERVE: usize = 1500;
 
 /// What stands around every listing. What doesn't apply is left out.
@@ -65,9 +65,11 @@ impl Envelope {
         }
     }
 
-    /// Characters that are left for the listing, the link being known but for its numbers.
+    /// Characters that are left for the listing, the link being known but for its numbers and what it starts with: how far an answer
+    /// goes is the same on every host.
     pub(super) fn room(&self) -> usize {
-        let around = Answered { envelope: self.clone(), ..Answered::default() }.text();
+        let link = self.link.split_once('#').map(|(_, fragment)| fragment.to_owned()).unwrap_or_default();
+        let around = Answered { envelope: Self { link, ..self.clone() }, ..Answered::default() }.text();
         MOST_CHARACTERS.saturating_sub(around.chars().count() + RESERVE)
     }
 

@@ -101,6 +101,7 @@ impl Tool for Callees {
         let mut envelope = Envelope::of(&edition);
         let mut link = Link::of(&edition, View::Graph);
         (link.function, link.direction) = (Some(key), Some("out".to_owned()));
+        link.context = self.context.filter(|rows| *rows > 0).map(u64::from);
         link.class = self.class.map(|class| class.name().to_owned());
         envelope.link = link.url(&service.config().public_url);
         let room = envelope.room();

@@ -75,6 +75,7 @@ impl Tool for Callers {
             }
         }
         link.direction = Some("in".to_owned());
+        link.context = self.context.filter(|rows| *rows > 0).map(u64::from);
         link.class = self.class.map(|class| class.name().to_owned());
         envelope.link = link.url(&service.config().public_url);
         let room = envelope.room();

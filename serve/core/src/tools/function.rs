@@ -80,7 +80,9 @@ impl Tool for Function {
 
     async fn answer<S: Store>(self, service: &Service<S>) -> Result<Answered> {
         small("function", &self.function, ARGUMENT)?;
-        within("rows", self.rows, 1, MOST_ROWS)?;
+        // An outline tells of rows without showing each.
+        let most = if self.view == Some(Shown::Outline) { u32::MAX } else { MOST_ROWS };
+        within("rows", self.rows, 1, most)?;
         let start = self.from.clone().map(Start::text);
         let cursor = start.as_deref().filter(|text| text.contains('.'));
         let mut request = service.request();

@@ -14,6 +14,7 @@ mod callees;
 mod callers;
 mod function;
 mod lookup;
+mod opened;
 mod read_me;
 mod source;
 mod start;
@@ -23,6 +24,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use answered::{Answered, Envelope};
+pub use opened::question;
 use start::Start;
 
 use crate::{Error, Result, Service, Store};
