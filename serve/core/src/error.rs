@@ -202,6 +202,9 @@ pub enum Error {
 /// Most choices that an ambiguity lists.
 pub const MOST_CHOICES: usize = 20;
 
+/// Most characters of each text that a refusal repeats.
+const SAID: usize = 400;
+
 /// One thing that an ambiguous reference may be.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Choice {
@@ -331,15 +334,15 @@ impl Error {
         })
     }
 
-    /// All of it as data.
+    /// All of it as data, made safe to show and short enough for any answer: a stranger's name may have 4 KiB.
     #[must_use]
     pub fn refusal(&self) -> Refusal {
         Refusal {
             code: self.code(),
             message: self.to_string(),
-            given: self.given().map(str::to_owned),
-            allowed: self.allowed(),
-            fix: self.fix(),
+            given: self.given().map(|given| escape::at_most(given, SAID)),
+            allowed: self.allowed().iter().map(|allowed| escape::at_most(allowed, SAID)).collect(),
+            fix: self.fix().map(|fix| escape::at_most(&fix, SAID)),
         }
     }
 }
