@@ -82,7 +82,7 @@ fn agents_are_told_what_the_command_line_tells() {
 }
 
 fn compare(service: &Service<Folder>, archive: &Path, id: &str, key: &str) {
-    let arguments = json!({"build_id": id, "function": key, "view": "asm+source", "bytes": true});
+    let arguments = json!({"build_id": id, "function": key, "view": "asm+source"});
     let answer = block_on(tools::call(service, "archive_function", arguments)).unwrap().unwrap();
     let text = answer.text();
     let structured = answer.structured();
@@ -95,7 +95,7 @@ fn compare(service: &Service<Folder>, archive: &Path, id: &str, key: &str) {
     let Some((from, to)) = answer.envelope.from.zip(answer.envelope.to) else { return };
     let (first, count) = (from.to_string(), (to - from + 1).to_string());
     let cited =
-        elfscope(archive, &["show", id, key, "--source", "--from", &first, "--rows", &count, "--cite"]);
+        elfscope(archive, &["show", id, key, "--source", "--no-bytes", "--from", &first, "--rows", &count, "--cite"]);
     let (link, rows) = cited.split_once("\n\n").unwrap();
     assert_eq!(link, answer.envelope.link, "{id} {key}");
     let told = listing.split_once("\n\n").map_or(listing, |(_, rows)| rows);
