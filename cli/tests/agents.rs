@@ -94,8 +94,10 @@ fn compare(service: &Service<Folder>, archive: &Path, id: &str, key: &str) {
     }
     let Some((from, to)) = answer.envelope.from.zip(answer.envelope.to) else { return };
     let (first, count) = (from.to_string(), (to - from + 1).to_string());
-    let cited =
-        elfscope(archive, &["show", id, key, "--source", "--no-bytes", "--from", &first, "--rows", &count, "--cite"]);
+    let cited = elfscope(
+        archive,
+        &["show", id, key, "--source", "--no-bytes", "--from", &first, "--rows", &count, "--cite"],
+    );
     let (link, rows) = cited.split_once("\n\n").unwrap();
     assert_eq!(link, answer.envelope.link, "{id} {key}");
     let told = listing.split_once("\n\n").map_or(listing, |(_, rows)| rows);

@@ -5,6 +5,7 @@
 
 mod calls;
 mod data;
+mod diff;
 mod head;
 mod hits;
 mod notes;
@@ -22,6 +23,7 @@ use crate::{Edition, Window, escape, functions::spell};
 
 pub use calls::{callee, callees, callers};
 pub use data::data;
+pub use diff::{change_counts, changes, diff_head, diff_summary, pairs};
 pub(crate) use hits::hit_width;
 pub use hits::{cited_by, hits};
 pub use outline::outline;

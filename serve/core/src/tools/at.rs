@@ -1,6 +1,6 @@
 //! What stands at an address that is in no function, or behind a name that has no code here.
 
-use elfscope_schema::{Address, Name};
+use elfscope_schema::{Address, ImportEntry, Name};
 
 use super::{Answered, Envelope, answered::fits, ask::STRANGERS};
 use crate::{
@@ -183,4 +183,41 @@ pub(super) async fn import<S: Store>(
     envelope.note("Which library the loader takes it from is decided when the program runs.");
     envelope.note(STRANGERS);
     Ok(envelope.with(&lines, request.budget()))
+}
+
+/// Candidates that are told of one import.
+const CANDIDATES: usize = 12;
+
+/// The catalogued builds that may provide an import.
+pub(super) async fn providers<S: Store>(
+    request: &mut Request<S>,
+    edition: &Edition,
+    entry: &ImportEntry,
+) -> Result<Vec<Line>> {
+    let answer = request.providers(edition, entry, None).await?;
+    let found = &answer.value;
+    let shown = escape::name(&versioned(&entry.name, entry.version.as_ref(), false));
+    let sonames: Vec<String> = found.sonames.iter().map(|soname| escape::name(soname.text())).collect();
+    let head = match found.candidates.len() {
+        0 => format!("  no build here whose soname is {} was found to provide {shown}", sonames.join(", ")),
+        _ => format!("  {shown}: candidates by soname and version, not what the loader will pick"),
+    };
+    let mut lines = vec![Line::of(Kind::Note, head)];
+    for candidate in found.candidates.iter().take(CANDIDATES) {
+        let mut line = Line::of(Kind::Symbol, format!("    {}", escape::name(candidate.name.text())));
+        line.push(Kind::Address, format!("  {}/{}", candidate.build_id, candidate.edition));
+        if let Some(address) = candidate.address {
+            line.push(Kind::Address, format!("  at {}", spell(address)));
+        }
+        if let Some(package) = &candidate.package {
+            line.push(Kind::Note, format!("  {}", escape::text(package)));
+        }
+        lines.push(line);
+    }
+    let left = found.candidates.len().saturating_sub(CANDIDATES);
+    if left > 0 || answer.next_cursor.is_some() || found.more_builds {
+        let text = "    … and further builds of such a soname, not shown or not looked at here";
+        lines.push(Line::of(Kind::Note, text));
+    }
+    Ok(lines)
 }

@@ -78,6 +78,11 @@ impl Tool for Callers {
         link.context = self.context.filter(|rows| *rows > 0).map(u64::from);
         link.class = self.class.map(|class| class.name().to_owned());
         envelope.link = link.url(&service.config().public_url);
+        // What provides it is looked for once, at the start of a walk.
+        let candidates = match (&callee, &self.cursor) {
+            (Callee::Import(entry), None) => super::at::providers(&mut request, &edition, entry).await?,
+            _ => Vec::new(),
+        };
         let room = envelope.room();
         let mut most = if self.context.unwrap_or(0) > 0 { SITES } else { usize::MAX };
         loop {
@@ -105,6 +110,7 @@ impl Tool for Callers {
                     ),
                 ));
             }
+            sites.extend(candidates.iter().cloned());
             let mut ends = Vec::new();
             for (line, caller) in listing::callers(&callers).into_iter().zip(&callers) {
                 let mut site = vec![line];

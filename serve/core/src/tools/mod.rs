@@ -12,6 +12,7 @@ mod at;
 mod builds;
 mod callees;
 mod callers;
+mod diff;
 mod function;
 mod lookup;
 mod opened;
@@ -94,6 +95,7 @@ registry![
     source::Source,
     callees::Callees,
     callers::Callers,
+    diff::Diff,
     read_me::ReadMe,
 ];
 

@@ -71,7 +71,19 @@ pub fn question(link: &Link) -> Option<(&'static str, Value)> {
             }
             "archive_source"
         }
-        View::Diff => return None,
+        View::Diff => {
+            let (build, edition, key) = link.other.as_ref()?;
+            let side = |pin: String, key: &Option<elfscope_schema::FunctionKey>| match key {
+                Some(key) => format!("{pin}:{key}"),
+                None => pin,
+            };
+            let b = side(format!("{build}/{edition}"), key);
+            arguments = json!({"a": side(pin?, &link.function), "b": b});
+            if let Some(context) = link.context {
+                arguments["context"] = json!(context);
+            }
+            "archive_diff"
+        }
     };
     Some((name, arguments))
 }
