@@ -137,6 +137,10 @@ fn questions_and_their_answers() {
                 "E_BAD_CURSOR",
             ),
             ("archive_source", json!({"build_id": "small", "path": "a.c"}), "E_NOT_FOUND"),
+            ("archive_diff", json!({"a": "small:main", "b": "small"}), "4 rows | 4 equal"),
+            ("archive_diff", json!({"a": "small:huge", "b": "small:main", "context": 1}), "6,000 rows"),
+            ("archive_diff", json!({"a": "small", "b": "smlal"}), "E_NOT_FOUND"),
+            ("archive_diff", json!({"a": "small:mian", "b": "small"}), "E_NOT_FOUND"),
             ("read_me", json!({}), "How to use this server truthfully"),
             ("read_me", Value::Null, "not the line above"),
         ] {

@@ -177,6 +177,9 @@ pub(super) async fn import<S: Store>(
         );
         lines.push(line);
     }
+    for entry in &found {
+        lines.extend(providers(&mut request, edition, entry).await?);
+    }
     let calls =
         format!("  who calls it: archive_callers with function `import:{}`", escape::name(name.text()));
     lines.push(Line::of(Kind::Note, calls));
@@ -199,6 +202,9 @@ pub(super) async fn providers<S: Store>(
     let shown = escape::name(&versioned(&entry.name, entry.version.as_ref(), false));
     let sonames: Vec<String> = found.sonames.iter().map(|soname| escape::name(soname.text())).collect();
     let head = match found.candidates.len() {
+        0 if answer.next_cursor.is_some() && found.looked_at == 0 => format!(
+            "  which builds here provide {shown} was not looked for: past what one request reads; ask with the build id"
+        ),
         0 => format!("  no build here whose soname is {} was found to provide {shown}", sonames.join(", ")),
         _ => format!("  {shown}: candidates by soname and version, not what the loader will pick"),
     };
