@@ -76,6 +76,13 @@ fn hex(text: &str) -> Result<u64> {
     u64::from_str_radix(text.trim_start_matches("0x"), 16).with_context(|| format!("`{text}` is no address"))
 }
 
+/// The address of a row: a line of its number and its address.
+fn row_at(line: &str) -> Option<u64> {
+    let mut words = line.trim_start_matches('>').split_whitespace();
+    words.next()?.parse::<u32>().ok()?;
+    u64::from_str_radix(words.next()?, 16).ok()
+}
+
 fn find<'a>(lines: &'a [String], has: &str) -> Result<&'a str> {
     let line = lines.iter().find(|line| line.contains(has));
     Ok(line.with_context(|| format!("no line has `{has}`:\n{}", lines.join("\n")))?)
@@ -202,26 +209,18 @@ fn table(client: &mut Client, oracle: &Oracle) -> Result<String> {
 
 fn crash(client: &mut Client, oracle: &Oracle) -> Result<String> {
     let build = "dwarf5-x86_64.so";
-    let first =
-        client.lines("archive_function", &json!({"build_id": build, "function": "apply", "view": "asm"}))?;
+    let asked = json!({"build_id": build, "function": "apply", "view": "asm"});
+    let rows = client.lines("archive_function", &asked)?;
     // The row after the first call: what a backtrace holds.
-    let call = first.iter().position(|line| line.contains("call")).context("no call in apply")?;
-    let rows: Vec<&String> = first
-        .iter()
-        .filter(|line| line.starts_with("  ") && line.contains("  10") || line.contains("  11"))
-        .collect();
-    let next = first[call + 1..].iter().find(|line| rows.contains(line)).context("no row after it")?;
-    let at = hex(next.split_whitespace().nth(1).unwrap_or_default())?;
-    let told = client.lines(
-        "archive_function",
-        &json!({"build_id": build, "function": format!("0x{at:x}"), "rows": 20}),
-    )?;
-    let marked = told.iter().position(|line| line.starts_with("> ")).context("no row is marked")?;
-    let place = told[..marked]
-        .iter()
-        .rev()
-        .find(|line| !line.starts_with(' ') && line.contains(".c:"))
-        .context("no place")?;
+    let call = rows.iter().position(|line| row_at(line).is_some() && line.contains("call"));
+    let at = rows[call.context("no call in apply")? + 1..].iter().find_map(|line| row_at(line));
+    let at = at.context("no row after it")?;
+    let asked = json!({"build_id": build, "function": format!("0x{at:x}"), "rows": 20});
+    let told = client.lines("archive_function", &asked)?;
+    let marked = told.iter().position(|line| line.starts_with("> ") && row_at(line) == Some(at));
+    let marked = marked.with_context(|| format!("0x{at:x} is not marked:\n{}", told.join("\n")))?;
+    let is_place = |line: &&String| !line.starts_with(' ') && line.contains(".c:");
+    let place = told[..marked].iter().rev().find(is_place).context("no place")?;
     let name = word(told.first().context("no title")?, "").to_owned();
     let oracle = oracle.says("addr2line", &["-f", &format!("0x{at:x}"), "-e"], build)?;
     let line = place.split_whitespace().next().unwrap_or_default();
