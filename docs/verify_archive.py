@@ -27,7 +27,7 @@ SORT_KEY = 192
 MARKS = 128
 PUBLISHED = {"md5-verified", "path-matched"}
 # What functions repeat of a published source.
-CITED = ("level", "names", "path", "sha256", "tree")
+CITED = ("also", "level", "names", "path", "sha256", "tree")
 
 # What each file of an edition holds.
 SCHEMAS = {
@@ -393,7 +393,7 @@ class Archive:
         if not fits:
             for by in ("id", "name", "soname", "package"):
                 keyed = sorted(
-                    (sha256(key.encode()), key, entry["build_id"], entry)
+                    (index_digits(by, key), key, entry["build_id"], entry)
                     for entry in builds
                     if (key := index_key(by, entry)) is not None
                 )
@@ -469,6 +469,12 @@ def name_key(name):
     if "hex" in name:
         return (1, name["hex"], name["lossy"].encode())
     return (2, name["length"], name["prefix"].encode(), name["sha256"])
+
+
+def index_digits(by, key):
+    """The digits that a key is sorted by: of an id its own first twelve (`s` for `sha256-`), and then those of its SHA-256."""
+    own = re.sub("^sha256-", "s", key)[:12] if by == "id" else ""
+    return own + sha256(key.encode())
 
 
 def index_key(by, entry):

@@ -47,6 +47,8 @@ pub(crate) enum Command {
     Callees(commands::callees::CalleesOf),
     /// Who calls a function or an imported symbol
     Callers(commands::callers::CallersOf),
+    /// What differs between two builds, or two functions
+    Diff(commands::diff::DiffOf),
     /// Check every stored byte
     Verify(commands::verify::Verify),
     /// Write the archive as one file a document, for a plain file host
@@ -68,5 +70,7 @@ pub(crate) const BUILD_OR_LINK: &str = "A name (libc.so.6), a build id or its fi
 /// What FUNCTION means.
 pub(crate) const FUNCTION: &str =
     "A name, name@version, an address (0x1139, anywhere inside), or a key (1139-31)";
+/// What `diff` compares.
+pub(crate) const SIDE: &str = "A build as elsewhere, or BUILD:FUNCTION for one of its functions; the second may leave FUNCTION out for the same name";
 /// What `show` shows.
 pub(crate) const SHOWN: &str = "A function: a name, name@version, an address (0x1139, anywhere inside), or a key (1139-31); or a source by its path or the end of it";

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// Done.
     Done = 0,
-    /// Something stored differs from what it should be.
+    /// Two things that were compared differ, or something stored differs from what it should be.
     Differs = 1,
     /// Wrong usage, or not found.
     Usage = 2,
@@ -22,7 +22,7 @@ pub(crate) enum Exit {
 pub(crate) const TABLE: &str = "\
 Exit codes:
   0  done
-  1  something stored differs from what it should be
+  1  a difference was found, or something stored is not as it should be
   2  wrong usage, or not found
   3  an input can't be read
   4  the archive can't be read or written";

@@ -99,7 +99,7 @@ pub(crate) const SOURCE_WINDOW: usize = 64 << 10;
 pub(crate) const SOURCE_PACKAGE_WORD: usize = 256;
 /// Bytes of `debian/changelog` that are read for its first entry.
 pub(crate) const SOURCE_CHANGELOG: u64 = 4 << 10;
-/// Bytes of a `.dsc` that are read for its format.
+/// Bytes of a `.dsc` that are read for its format, and most of a series of patches.
 pub(crate) const SOURCE_CONTROL: u64 = 1 << 20;
 /// Bytes of what `dpkg-source` said that an error quotes.
 pub(crate) const SOURCE_SAID: u64 = 1 << 10;

@@ -135,9 +135,10 @@ pub struct Index {
     pub total: u64,
 }
 
-/// `index/<by>/<prefix>.json`: the builds whose key's SHA-256 starts with the hex digits `<prefix>`. `<by>` is `id`,
+/// `index/<by>/<prefix>.json`: the builds whose key's digits start with `<prefix>`. `<by>` is `id`,
 /// `name`, `soname` or `package`; the key is the text that is asked for (of a name [`Name::text`], of a package its name
-/// without version). The root's prefix is empty and its file is `index/<by>/root.json`. Where no build has such a key there
+/// without version). A key's digits are the hex digits of its SHA-256; of an id they are [`Self::id_digits`], so that the start of an
+/// id finds it. The root's prefix is empty and its file is `index/<by>/root.json`. Where no build has such a key there
 /// is no page.
 ///
 /// A page that would pass [`limits::INDEX_PAGE`] has no builds but says which digits follow. Only where all its builds have
@@ -158,6 +159,31 @@ pub struct IndexPage {
     /// The hex digits after which pages follow.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub split: Option<String>,
+}
+
+impl IndexPage {
+    /// How many digits of its own an id is sorted by.
+    pub const OWN_DIGITS: usize = 12;
+
+    /// The digits of a key that is no id.
+    #[must_use]
+    pub fn digits(key: &str) -> String {
+        Sha256Digest::of(key.as_bytes()).to_string()
+    }
+
+    /// The digits of an id: its own first [`Self::OWN_DIGITS`], of `sha256-…` an `s` and those after the dash, and then those of its
+    /// SHA-256. Anyone can write ids with a long start in common; after these few they spread, so that no page stands deep.
+    #[must_use]
+    pub fn id_digits(id: &str) -> String {
+        format!("{}{}", Self::own_digits(id), Self::digits(id))
+    }
+
+    /// The digits of its own that an id, or the start of one, is sorted by.
+    #[must_use]
+    pub fn own_digits(id: &str) -> String {
+        let own = id.strip_prefix("sha256-").map(|digits| format!("s{digits}"));
+        own.as_deref().unwrap_or(id).chars().take(Self::OWN_DIGITS).collect()
+    }
 }
 
 /// What the catalogue says of a build: its current edition.

@@ -258,6 +258,9 @@ pub struct Frame {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct CitedFile {
+    /// Further source trees that have it: [`crate::SourceFile::also`].
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub also: Vec<u32>,
     /// How it was verified, where it is published: [`crate::SourceFile::level`].
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub level: Option<SourceLevel>,
@@ -469,7 +472,8 @@ mod tests {
             assert_eq!(String::from_utf8(put), String::from_utf8(to_canonical(&whole)));
         }
         // What holds frames still puts together.
-        let file = CitedFile { level: None, names: None, path: "a.c".into(), sha256: None, tree: None };
+        let path = "a.c".into();
+        let file = CitedFile { also: vec![], level: None, names: None, path, sha256: None, tree: None };
         let frame = |parent: Option<u32>, name: &str| Frame {
             call_file: parent.map(|_| 0),
             call_line: parent.map(|_| 3),

@@ -53,7 +53,8 @@ pub struct Given {
     /// patched, sorted by the bytes of their paths. A path is relative, with `/` between its parts; one that isn't UTF-8 stands as
     /// [`crate::Name`] tells it. Links and empty folders count as nothing, and so does whatever is named `.git`, `.hg`,
     /// `.pc` or `.svn`, with all below it: version control and quilt keep their own state there, and two ways to unpack the
-    /// same sources leave another one. Modes and times count as nothing either. A tarball whose files are all in one folder is
+    /// same sources leave another one. Only `.pc/applied-patches` at the root counts: by it a tree has its patches applied or
+    /// not ([`crate::SourceTree::package_verified`]). Modes and times count as nothing either. A tarball whose files are all in one folder is
     /// the tree of that folder.
     pub sources: Vec<Sha256Digest>,
 }

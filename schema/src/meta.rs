@@ -248,7 +248,7 @@ pub struct Package {
     pub path: Option<Name>,
     /// The SHA-256 of the package's file.
     pub sha256: Sha256Digest,
-    /// The source package that it was built from, as it says.
+    /// The source package that it was built from, where it names one: else that has its own name and version.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub source: Option<SourcePackage>,
     /// Its version.
@@ -276,8 +276,9 @@ pub struct SourceTree {
     /// The source package that it says it is (`debian/changelog`).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub package: Option<SourcePackage>,
-    /// Whether that is the source package that the binary's own package says it was built from: then its files count as
-    /// `package-verified`.
+    /// Whether that is the source package that the binary's own package says it was built from, with all of its patches and no
+    /// other: then its files count as `package-verified`. `.pc/applied-patches`, quilt's record, must have the patches of
+    /// `debian/patches/debian.series`, or where that is not there `debian/patches/series`, in their order.
     pub package_verified: bool,
 }
 

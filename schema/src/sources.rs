@@ -10,10 +10,20 @@
 //!
 //! # Matching
 //! A source map says where a path is looked for, and nowhere else; of several that apply, the one with the longest FROM does.
-//! Without one it is the file of all trees with the longest end of the path, by whole components: at least two of them, unless
-//! fewer are all of the path or all that stands below the compilation folder. So a `stdio.h` of some tree is no
-//! `/usr/include/stdio.h`. A relative path that a tree has from its root on is longer than the same one inside a folder.
-//! Files of one length and other bytes are told apart by the MD5 alone. Equal files are one: that of the first tree, then path.
+//! Without one, a file of a tree *shares* with the path those last components that are the same, and is *anchored* where they are
+//! its whole path in the tree. It fits
+//!
+//! - a path of a compiler, a library or a system (`/rustc`, `/usr/include`, `/usr/lib`, `/usr/share`, those of `/usr/local`, Go's
+//!   and cargo's folders) where it is anchored and shares all of it: a package's own `include/stdio.h` is no
+//!   `/usr/include/stdio.h`;
+//! - a path below the compilation folder, such as every relative one that doesn't lead up, where it shares all that stands below
+//!   that folder, and is anchored or shares two components. One that is not anchored and has no function where it should is
+//!   [`SourceLevel::Mismatched`];
+//! - any other path where it is anchored and shares two components, or all of an absolute path.
+//!
+//! The anchored files that share most count, and those not anchored that share more. Files of other bytes among them are told
+//! apart by the MD5 alone, where every unit that cites the file gives it. Equal files are one: an anchored one, that of the
+//! first tree, then path.
 //!
 //! # Publishing
 //! A source's bytes are published verbatim as `src/<sha256>`, shared by all builds that cite them, and only where they were
@@ -37,6 +47,10 @@ pub struct SourcesPage {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct SourceFile {
+    /// Further source trees that have the same file where it fits as well and that say which source package they are, as
+    /// their numbers in [`crate::Meta::sources`]: the first [`Self::ALSO`] of them, sorted. Only where it is published.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub also: Vec<u32>,
     /// The greatest line that a row, call site or declaration cites; 0 where none does.
     pub last_line: u32,
     /// Whether it is published, and how it was verified or why it is not.
@@ -57,9 +71,14 @@ pub struct SourceFile {
     /// SHA-256 of its bytes, where it is published.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sha256: Option<Sha256Digest>,
-    /// The source tree that it comes from, as its number in [`crate::Meta::sources`], where it is published.
+    /// The source tree that it comes from, as its number in [`crate::Meta::sources`], where it is published. See [`Self::also`].
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tree: Option<u32>,
+}
+
+impl SourceFile {
+    /// Most numbers in [`Self::also`].
+    pub const ALSO: usize = 16;
 }
 
 /// How the lines of a published source lie in its bytes: a line ends after its `\n`, the last one at the file's end.
@@ -125,19 +144,22 @@ impl Lines {
 
 /// Whether a source is published, and how it was verified or why it is not.
 ///
-/// A `path-matched` source counts as `package-verified` where [`crate::SourceTree::package_verified`] holds for its tree: that
-/// depends on how the binary was found, so `meta.json` says it.
+/// A `path-matched` source counts as `package-verified` where [`crate::SourceTree::package_verified`] holds for its tree, or one of
+/// [`SourceFile::also`]: that depends on how the binary was found, so `meta.json` says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SourceLevel {
-    /// Published: its MD5 is the one in the line table (DWARF 5, section 6.2.4.1).
+    /// Published: its MD5 is the one in the line table (DWARF 5, section 6.2.4.1) of every unit that cites it.
     Md5Verified,
-    /// Published: a supplied file has its path, or the longest end of it, and goes as far as the lines that are cited.
+    /// Published: a supplied file fits its path, and goes as far as the lines that are cited.
     PathMatched,
     /// Not published: several supplied files fit its path equally well and differ.
     Ambiguous,
-    /// Not published: the file that fits its path has another MD5, or ends before a line that is cited.
+    /// Not published: the file that fits its path is not the one that was compiled, or has other lines. It has another MD5 than
+    /// a unit gives it, ends before a line that is cited, or fits only inside a folder and has none of the functions that it
+    /// should. Or it has a `\r` without a `\n`: compilers differ in whether a line ends there (gcc: yes, rustc: no). Or
+    /// units give it different MD5s: no one file is what all of them were compiled from.
     Mismatched,
     /// Not published: no supplied file fits its path.
     Missing,

@@ -4,6 +4,7 @@ pub(crate) mod add;
 pub(crate) mod callees;
 pub(crate) mod callers;
 pub(crate) mod demo;
+pub(crate) mod diff;
 pub(crate) mod export;
 pub(crate) mod gc;
 pub(crate) mod list;
@@ -81,6 +82,7 @@ fn dispatch(args: &Args) -> Result<Exit, Failure> {
         Command::Search(command) => command.run(&mut context),
         Command::Callees(command) => command.run(&mut context),
         Command::Callers(command) => command.run(&mut context),
+        Command::Diff(command) => command.run(&mut context),
         Command::Verify(command) => command.run(&mut context),
         Command::Export(command) => command.run(&mut context),
         Command::Remove(command) => command.run(&mut context),

@@ -50,6 +50,8 @@ enum How {
     Prefix,
     /// Any part of it, upper and lower case alike
     Substring,
+    /// A regular expression that fits any part, upper and lower case alike unless it says (?-i)
+    Regex,
     /// Bodies with this digest: the same code
     Digest,
 }
@@ -76,6 +78,7 @@ impl Search {
             How::Exact => Match::Exact,
             How::Prefix => Match::Prefix,
             How::Substring => Match::Substring,
+            How::Regex => Match::Regex,
             How::Digest => return self.by_digest(context, &edition),
         };
         let kinds: Vec<HitKind> = self.kind.iter().map(|kind| kind.kind()).collect();

@@ -10,7 +10,7 @@ use std::{
 };
 
 use elfscope_schema::{
-    BuildId, Current, Index, IndexEntry, IndexPage, Sha256Digest, documents::schema, limits, to_canonical,
+    BuildId, Current, Index, IndexEntry, IndexPage, documents::schema, limits, to_canonical,
 };
 use rayon::prelude::*;
 
@@ -43,6 +43,14 @@ impl By {
         }
     }
 
+    /// The digits that a key is sorted by.
+    pub(super) fn digits(self, key: &str) -> String {
+        match self {
+            Self::Id => IndexPage::id_digits(key),
+            _ => IndexPage::digits(key),
+        }
+    }
+
     /// The path of a page, from the archive's root.
     pub(super) fn page(self, prefix: &str) -> String {
         let folder = match self {
@@ -64,8 +72,8 @@ impl By {
 /// An entry with the key that it stands under in one tree.
 #[derive(Clone, Debug)]
 pub(super) struct Keyed {
-    /// The SHA-256 of the key, in hex.
-    pub(super) digest: String,
+    /// The digits that the key is sorted by.
+    pub(super) digits: String,
     /// The key.
     pub(super) key: String,
     /// What the page says.
@@ -77,9 +85,9 @@ pub(super) struct Keyed {
 impl Keyed {
     pub(super) fn new(by: By, entry: &IndexEntry) -> Option<Self> {
         let key = by.key(entry)?.to_owned();
-        let digest = Sha256Digest::of(key.as_bytes()).to_string();
+        let digits = by.digits(&key);
         let size = to_canonical(entry).len() - 1;
-        Some(Self { digest, key, entry: entry.clone(), size })
+        Some(Self { digits, key, entry: entry.clone(), size })
     }
 }
 
@@ -145,8 +153,8 @@ pub(super) fn pages(by: By, prefix: &str, mut keyed: Vec<Keyed>, into: &mut BTre
     }
     let mut split: BTreeMap<char, Vec<Keyed>> = BTreeMap::new();
     for keyed in keyed {
-        // Keys that differ have digests that differ, so a digit follows.
-        if let Some(digit) = keyed.digest[prefix.len()..].chars().next() {
+        // Keys that differ have digits that differ, so one follows.
+        if let Some(digit) = keyed.digits[prefix.len()..].chars().next() {
             split.entry(digit).or_default().push(keyed);
         }
     }

@@ -1,6 +1,6 @@
 //! Tests of the catalogue: bounds, order, and that changing it gives what deriving it gives.
 
-use elfscope_schema::{CurrentEdition, Name, from_slice};
+use elfscope_schema::{CurrentEdition, Name, Sha256Digest, from_slice};
 
 use super::*;
 
@@ -41,7 +41,7 @@ fn current(number: u64, name: &str, package: Option<&str>) -> Current {
 
 /// Looks a key up as a reader does: the builds that have it, and how many pages were read.
 fn look_up(files: &BTreeMap<String, Vec<u8>>, by: By, key: &str) -> (Vec<BuildId>, usize) {
-    let digest = Sha256Digest::of(key.as_bytes()).to_string();
+    let digest = by.digits(key);
     let read = |path: &str| files.get(path).map(|bytes| from_slice::<IndexPage>(bytes).unwrap());
     let mut reads = 0;
     for length in 0..64 {
@@ -97,6 +97,44 @@ fn twenty_thousand_builds_are_found_in_few_reads() {
     assert_eq!(look_up(&files, By::Name, "libnone.so").0, []);
     let reversed = entries.into_iter().rev().collect();
     assert!(derive(reversed) == files);
+}
+
+#[test]
+fn ids_are_found_by_their_start_and_long_starts_in_common_are_not_deep() {
+    let with_id = |number: u64, id: String| {
+        let mut current = current(number, &format!("lib{number}.so"), None);
+        current.build_id = id.parse().unwrap();
+        current
+    };
+    // A ladder: at every digit of a long id some ids turn off, and hundreds share all of it.
+    let mut ids: Vec<String> = (0..120)
+        .flat_map(|at| {
+            let ladder = "a".repeat(at);
+            ["b", "c"].map(|turn| format!("{:0<128}", format!("{ladder}{turn}")))
+        })
+        .collect();
+    ids.extend((0..400).map(|number| format!("{}{number:08x}", "a".repeat(120))));
+    ids.extend(
+        (0..300).map(|number| format!("sha256-{}", Sha256Digest::of(&[number as u8, (number / 256) as u8]))),
+    );
+    ids.extend((0..300).map(|number| format!("aaaaaaaa{number:04x}")[..8 + 2 * (number % 3)].to_owned()));
+    ids.sort();
+    ids.dedup();
+    let entries: Vec<IndexEntry> =
+        (0..).zip(ids).filter_map(|(number, id)| entry(&with_id(number, id))).collect();
+    let files = derive(entries.clone());
+    check_sizes(&files);
+    for entry in &entries {
+        let (found, reads) = look_up(&files, By::Id, entry.build_id.as_str());
+        assert_eq!(found, [entry.build_id.clone()]);
+        assert!(reads <= IndexPage::OWN_DIGITS + 4, "{} took {reads}", entry.build_id);
+    }
+    // All that start alike stand under one page.
+    let own = |id: &str| IndexPage::own_digits(id);
+    assert_eq!(
+        (own("sha256-0123456789abcdef"), own("abcdef")),
+        ("s0123456789a".to_owned(), "abcdef".to_owned())
+    );
 }
 
 #[test]

@@ -68,9 +68,9 @@ enum Node {
 impl Pages<'_> {
     /// What the catalogue says of a build so far; the outer `None` where a page is not as it should be.
     fn find(&self, build: &BuildId) -> Result<Option<Option<IndexEntry>>, ArchiveError> {
-        let digest = elfscope_schema::Sha256Digest::of(build.as_str().as_bytes()).to_string();
-        for length in 0..=digest.len() {
-            match self.load(By::Id, &digest[..length])? {
+        let digits = By::Id.digits(build.as_str());
+        for length in 0..=digits.len() {
+            match self.load(By::Id, &digits[..length])? {
                 Node::Absent => return Ok(Some(None)),
                 Node::Bad => return Ok(None),
                 Node::Leaf(keyed, _) => {
@@ -101,7 +101,7 @@ impl Pages<'_> {
             }
             Node::Split(digits) => digits,
         };
-        let Some(digit) = new.digest[prefix.len()..].chars().next() else { return Ok(false) };
+        let Some(digit) = new.digits[prefix.len()..].chars().next() else { return Ok(false) };
         if !self.set(by, &format!("{prefix}{digit}"), new, keep)? {
             return Ok(false);
         }

@@ -277,11 +277,11 @@ fn is_published(level: SourceLevel) -> bool {
 
 /// A file as functions are to cite it.
 fn cited(file: &SourceFile) -> CitedFile {
-    let (level, names, tree) = match file.sha256 {
-        Some(_) => (Some(file.level), file.names, file.tree),
-        None => (None, None, None),
+    let (also, level, names, tree) = match file.sha256 {
+        Some(_) => (file.also.clone(), Some(file.level), file.names, file.tree),
+        None => (Vec::new(), None, None, None),
     };
-    CitedFile { level, names, path: file.path.clone(), sha256: file.sha256, tree }
+    CitedFile { also, level, names, path: file.path.clone(), sha256: file.sha256, tree }
 }
 
 fn shown(file: &SourceFile) -> String {

@@ -9,7 +9,7 @@ use super::{
     unit::Unit,
     walk::{self, DeclaredAt, NONE},
 };
-use crate::limits;
+use crate::{limits, source::Md5};
 
 /// A cited source file.
 #[derive(Clone, Debug)]
@@ -20,10 +20,8 @@ pub(crate) struct CitedPath {
     pub(crate) below: Option<usize>,
     /// Folder and name as the debug data gives them, where joined they are not the path.
     pub(crate) raw: Option<(Vec<u8>, Vec<u8>)>,
-    /// Its MD5, where the units that give one agree.
-    pub(crate) md5: Option<[u8; 16]>,
-    /// Whether units disagree about its MD5: it was another file for each.
-    pub(crate) differs: bool,
+    /// Its MD5.
+    pub(crate) md5: Md5,
     /// The greatest line that is cited.
     pub(crate) last_line: u32,
     /// Functions that are declared in it: name and line.
@@ -160,8 +158,7 @@ impl PathTable {
                     path: path.path.clone(),
                     below: path.below,
                     raw: path.raw.clone(),
-                    md5: path.md5,
-                    differs: false,
+                    md5: Md5::of(path.md5),
                     last_line: 0,
                     declared: BTreeSet::new(),
                 });
@@ -171,12 +168,7 @@ impl PathTable {
         let cited = &mut self.all[number as usize];
         cited.last_line = cited.last_line.max(line);
         cited.below = cited.below.max(path.below);
-        if let (Some(old), Some(new)) = (cited.md5, path.md5)
-            && old != new
-        {
-            cited.differs = true;
-        }
-        cited.md5 = cited.md5.or(path.md5);
+        cited.md5 = cited.md5.and(Md5::of(path.md5));
         cited.raw = match (cited.raw.take(), &path.raw) {
             (Some(old), Some(new)) => Some(old.min(new.clone())),
             (old, new) => old.or_else(|| new.clone()),

@@ -7,7 +7,7 @@ use crate::{
     archive::{ArchiveError, Stage},
     diagnostics::Diagnostics,
     dwarf::{CitedPath, Dwarf},
-    source::{Cited, Judged, Trees},
+    source::{Cited, Judged, Md5, Trees},
     write::{LazyPack, lookup::Citations, sources},
 };
 
@@ -34,6 +34,14 @@ impl Sources {
         let judged: Result<Vec<(SourceFile, Option<String>)>, ArchiveError> =
             paths.par_iter().map(|path| judge(path, trees, stage)).collect();
         let judged = judged?;
+        for package in trees.unpatched() {
+            let trouble = format!(
+                "the sources of {} {} don't have the patches applied that their series names: no file of them is \
+                 package-verified",
+                package.name, package.version
+            );
+            diagnostics.add("sources-not-patched", package.name.as_bytes(), trouble);
+        }
         for (file, trouble) in &judged {
             if let Some(trouble) = trouble {
                 diagnostics.add("source-unusable", file.path.text().as_bytes(), trouble.as_str());
@@ -59,9 +67,9 @@ impl Sources {
     /// The level of each, with `package-verified` for those of a tree that is.
     pub(super) fn levels(&self, trees: &[SourceTree]) -> impl Iterator<Item = String> {
         self.files.iter().map(|file| {
-            let tree = file.tree.and_then(|tree| trees.get(tree as usize));
-            let is_verified =
-                file.level == SourceLevel::PathMatched && tree.is_some_and(|tree| tree.package_verified);
+            let mut having = file.tree.iter().chain(&file.also);
+            let is_verified = file.level == SourceLevel::PathMatched
+                && having.any(|tree| trees.get(*tree as usize).is_some_and(|tree| tree.package_verified));
             if is_verified { SourceLevel::PACKAGE_VERIFIED.to_owned() } else { file.level.name().to_owned() }
         })
     }
@@ -105,16 +113,15 @@ fn judge(
         file.level = level;
         file
     };
-    if path.differs {
-        let trouble =
-            "units of this binary give it different MD5s: no one file is what all of them were compiled from";
-        return Ok((withheld(SourceLevel::Ambiguous), Some(trouble.to_owned())));
-    }
     let judged = trees.judge(&cited).and_then(|Judged { file, from }| {
         let bytes = from.map(|from| trees.read(from)).transpose()?;
         Ok((file, bytes))
     });
     match judged {
+        Ok((file, None)) if path.md5 == Md5::Differs && file.level != SourceLevel::Missing => {
+            let trouble = "units of this binary give it different MD5s: no one file is what all of them were compiled from";
+            Ok((file, Some(trouble.to_owned())))
+        }
         Ok((file, None)) => Ok((file, None)),
         Ok((file, Some(bytes))) if file.sha256 == Some(stage.source(&bytes)?) => Ok((file, None)),
         Ok(_) => {
@@ -132,6 +139,7 @@ fn judge(
 fn cited(file: &SourceFile) -> CitedFile {
     let is_published = file.sha256.is_some();
     CitedFile {
+        also: file.also.clone(),
         level: is_published.then_some(file.level),
         names: file.names.filter(|_| is_published),
         path: Name::clone(&file.path),

@@ -143,7 +143,7 @@ pub(super) fn package_of(facts: &PackageFacts, path: &[u8]) -> Option<Package> {
         name: about.name,
         path: Some(Name::from_bytes(path)),
         sha256: facts.sha256,
-        source: Some(about.source),
+        source: about.source,
         version: about.version,
     })
 }

@@ -57,9 +57,18 @@ impl Index {
             return (0, &[]);
         }
         let cut = |at: &At| end(at).take(length).cmp(wanted().take(length));
-        let first = self.0.partition_point(|at| cut(at) == Ordering::Less);
-        let after = first + self.0[first..].partition_point(|at| cut(at) == Ordering::Equal);
-        (length, &self.0[first..after])
+        (length, self.equal(cut))
+    }
+
+    /// The files with exactly this path, in all trees.
+    pub(super) fn exactly(&self, trees: &[Tree], parts: &[&[u8]]) -> &[At] {
+        self.equal(|at| reversed(&at.of(trees).1.path).cmp(parts.iter().rev().copied()))
+    }
+
+    fn equal(&self, compare: impl Fn(&At) -> Ordering) -> &[At] {
+        let first = self.0.partition_point(|at| compare(at) == Ordering::Less);
+        let after = first + self.0[first..].partition_point(|at| compare(at) == Ordering::Equal);
+        &self.0[first..after]
     }
 }
 

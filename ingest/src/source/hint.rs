@@ -18,12 +18,22 @@ pub struct Hint {
     pub missing: u64,
     /// How many were found and don't fit: another release's, or edited.
     pub mismatched: u64,
+    /// How many fit several files that differ.
+    pub ambiguous: u64,
     /// One of them.
     pub example: Name,
     /// A command that fetches them.
     pub fetch: Option<Vec<String>>,
     /// The flags to give then. A word in capitals stands for what only the reader knows.
     pub flags: Vec<String>,
+}
+
+impl Hint {
+    /// How many files it is about.
+    #[must_use]
+    pub fn files(&self) -> u64 {
+        self.missing + self.mismatched + self.ambiguous
+    }
 }
 
 /// What missing sources belong to. Text in it is a stranger's.
@@ -51,11 +61,9 @@ pub(crate) fn hints(files: &[SourceFile], package: Option<&Package>, trees: &[So
     let has_package = trees.iter().any(|tree| tree.package_verified);
     let mut groups: BTreeMap<(Origin, String), Group<'_>> = BTreeMap::new();
     for file in files {
-        let counts = match file.level {
-            SourceLevel::Missing => (1, 0),
-            SourceLevel::Mismatched => (0, 1),
-            _ => continue,
-        };
+        if file.sha256.is_some() {
+            continue;
+        }
         // What is not told whole can't be given as a flag.
         let Name::Text(path) = &file.path else { continue };
         // Compilers' own places, such as `<built-in>` and `<artificial>`, are no files.
@@ -68,12 +76,15 @@ pub(crate) fn hints(files: &[SourceFile], package: Option<&Package>, trees: &[So
             key.0 = Origin::Generated;
         }
         let group = groups.entry(key).or_insert_with(|| Group::new(path, &file.path));
-        group.missing += counts.0;
-        group.mismatched += counts.1;
+        match file.level {
+            SourceLevel::Missing => group.missing += 1,
+            SourceLevel::Ambiguous => group.ambiguous += 1,
+            _ => group.mismatched += 1,
+        }
         group.common = common(group.common, folder_of(path));
     }
     let mut hints: Vec<Hint> = groups.into_iter().map(|(key, group)| group.hint(key, package)).collect();
-    hints.sort_by_key(|hint| std::cmp::Reverse(hint.missing + hint.mismatched));
+    hints.sort_by_key(|hint| std::cmp::Reverse(hint.files()));
     hints.truncate(HINTS);
     hints
 }
@@ -82,13 +93,14 @@ pub(crate) fn hints(files: &[SourceFile], package: Option<&Package>, trees: &[So
 struct Group<'a> {
     missing: u64,
     mismatched: u64,
+    ambiguous: u64,
     example: &'a Name,
     common: &'a str,
 }
 
 impl<'a> Group<'a> {
     fn new(path: &'a str, example: &'a Name) -> Self {
-        Self { missing: 0, mismatched: 0, example, common: folder_of(path) }
+        Self { missing: 0, mismatched: 0, ambiguous: 0, example, common: folder_of(path) }
     }
 
     fn hint(self, (of, root): (Origin, String), package: Option<&Package>) -> Hint {
@@ -112,7 +124,8 @@ impl<'a> Group<'a> {
             Origin::Folder => flags(&folder, Some(&folder)),
         };
         let example = self.example.clone();
-        Hint { of, folder, missing: self.missing, mismatched: self.mismatched, example, fetch, flags }
+        let Self { missing, mismatched, ambiguous, .. } = self;
+        Hint { of, folder, missing, mismatched, ambiguous, example, fetch, flags }
     }
 }
 
@@ -202,6 +215,7 @@ mod tests {
 
     fn file(path: &str, level: SourceLevel) -> SourceFile {
         SourceFile {
+            also: Vec::new(),
             last_line: 1,
             level,
             lines: None,
@@ -305,15 +319,20 @@ mod tests {
             file("/home/me/project/src/a.c", SourceLevel::Missing),
             file("/home/me/project/src/deep/b.c", SourceLevel::Missing),
             file("/home/me/project/srcs/c.c", SourceLevel::Mismatched),
+            file("/home/me/project/srcs/d.c", SourceLevel::Ambiguous),
             file("/usr/include/stdio.h", SourceLevel::Missing),
-            file("/usr/include/stdlib.h", SourceLevel::PathMatched),
+            SourceFile {
+                sha256: Some(Sha256Digest::of(b"")),
+                ..file("/usr/include/stdlib.h", SourceLevel::PathMatched)
+            },
             file("<built-in>", SourceLevel::Missing),
         ];
         files.extend((0..20).map(|n| file(&format!("/opt/{n}/x/y.c"), SourceLevel::Missing)));
         let hints = hints(&files, None, &[]);
         assert_eq!(hints.len(), HINTS);
         let first = &hints[0];
-        assert_eq!((first.missing, first.mismatched, first.folder.as_str()), (2, 1, "/home/me/project"));
+        assert_eq!((first.missing, first.mismatched, first.ambiguous, first.files()), (2, 1, 1, 4));
+        assert_eq!(first.folder, "/home/me/project");
         assert_eq!(first.example, Name::from("/home/me/project/src/a.c"));
         assert_eq!(common("/a/b", "/c"), "/");
         assert_eq!(common("/a/b", "/a/b/c"), "/a/b");

@@ -1,13 +1,13 @@
-//! Whether a file that debug data cites is among the sources, and how far that is verified.
+//! Whether a file that debug data cites is among the sources, and how far that is verified. What fits a path, [`super::fit`] says.
 
+use ::md5::{Digest as _, Md5 as Hasher};
 use elfscope_schema::{Lines, Name, Sha256Digest, SourceFile, SourceLevel};
-use md5::{Digest as _, Md5};
 
 use super::{
-    Trees,
-    find::{self, At},
-    map, names,
-    path::components,
+    Md5, Trees,
+    find::At,
+    fit::{self, Fits},
+    names,
 };
 use crate::{InputError, limits};
 
@@ -22,8 +22,8 @@ pub(crate) struct Cited {
     pub(crate) raw: Option<(Vec<u8>, Vec<u8>)>,
     /// The greatest line that is cited.
     pub(crate) last_line: u32,
-    /// The MD5 that the line table gives it.
-    pub(crate) md5: Option<[u8; 16]>,
+    /// The MD5 that line tables give it.
+    pub(crate) md5: Md5,
     /// Names of functions that are declared in it, each with its line.
     pub(crate) declared: Vec<(Vec<u8>, u32)>,
 }
@@ -37,42 +37,55 @@ pub(crate) struct Judged {
     pub(crate) from: Option<At>,
 }
 
+/// Files that fit a path and have the same bytes.
+struct Match {
+    /// The digest of the bytes.
+    sha256: Sha256Digest,
+    /// The first of them: an anchored one where there is one.
+    at: At,
+    /// Whether that is where a source map says, or anchored.
+    is_placed: bool,
+    /// See [`SourceFile::also`].
+    also: Vec<u32>,
+}
+
 impl Trees {
     /// Looks for a cited file in the trees.
-    ///
-    /// A source map that applies says where it is. Otherwise it is the file with the longest end of its path, by whole
-    /// components. One bare name counts only where nothing else of the path is known to matter: it is all of it, or all below
-    /// the compilation folder. `/usr/include/stdio.h` is no `stdio.h` of some tree.
     pub(crate) fn judge(&self, cited: &Cited) -> Result<Judged, InputError> {
         let mut judged = Judged { file: untold(cited), from: None };
-        let mut contents = match self.matches(cited) {
-            Matches::None => return Ok(judged),
-            Matches::TooMany => {
-                judged.file.level = SourceLevel::Ambiguous;
-                return Ok(judged);
-            }
-            Matches::Some(contents) => contents,
-        };
-        let mut read = None;
-        if contents.len() > 1 {
+        let Some(mut matches) = self.matches(cited) else {
             judged.file.level = SourceLevel::Ambiguous;
-            let Some(md5) = cited.md5 else { return Ok(judged) };
+            return Ok(judged);
+        };
+        if matches.is_empty() {
+            return Ok(judged);
+        }
+        if cited.md5 == Md5::Differs {
+            judged.file.level = SourceLevel::Mismatched;
+            return Ok(judged);
+        }
+        let mut read = None;
+        if matches.len() > 1 {
+            judged.file.level = SourceLevel::Ambiguous;
+            let Md5::Known(md5) = cited.md5 else { return Ok(judged) };
             let mut having = Vec::new();
-            for (sha256, at) in contents {
-                let bytes = self.read(at)?;
-                if <[u8; 16]>::from(Md5::digest(&bytes)) == md5 {
-                    having.push((sha256, at));
+            for one in matches {
+                let bytes = self.read(one.at)?;
+                if digest(&bytes) == md5 {
+                    having.push(one);
                     read = Some(bytes);
                 }
             }
-            contents = having;
+            matches = having;
         }
-        if let [(sha256, at)] = contents[..] {
+        if matches.len() == 1
+            && let Some(one) = matches.pop()
+        {
             let bytes = match read {
                 Some(bytes) => bytes,
-                None => self.read(at)?,
+                None => self.read(one.at)?,
             };
-            self.compare(cited, (sha256, at), &bytes, &mut judged);
+            compare(cited, one, &bytes, &mut judged);
         }
         Ok(judged)
     }
@@ -83,80 +96,95 @@ impl Trees {
         tree.read(file)
     }
 
-    /// Compares a cited file with the one that has its path.
-    fn compare(&self, cited: &Cited, (sha256, at): (Sha256Digest, At), bytes: &[u8], judged: &mut Judged) {
-        let lines = Lines::of(bytes);
-        let same = cited.md5.map(|md5| <[u8; 16]>::from(Md5::digest(bytes)) == md5);
-        judged.file.names = Some(names::count(bytes, &cited.declared));
-        judged.file.level = match same {
-            Some(false) => SourceLevel::Mismatched,
-            _ if cited.last_line > lines.total => SourceLevel::Mismatched,
-            Some(true) => SourceLevel::Md5Verified,
-            None => SourceLevel::PathMatched,
-        };
-        if judged.file.level != SourceLevel::Mismatched {
-            judged.file.lines = Some(lines);
-            judged.file.sha256 = Some(sha256);
-            judged.file.tree = Some(at.tree);
-            judged.from = Some(at);
-        }
-    }
-
-    /// The different contents of the files that fit a path best, each with the first file that has it.
-    fn matches(&self, cited: &Cited) -> Matches {
-        let parts = components(&cited.path);
-        let absolute = cited.path.starts_with(b"/");
-        let mapped;
-        let found = match map::apply(&self.maps, absolute, &parts) {
-            Some(path) => {
-                mapped = find::exact(&self.trees, &path);
-                mapped.as_slice()
+    /// The different contents of the files that fit a path; none where these are too many.
+    fn matches(&self, cited: &Cited) -> Option<Vec<Match>> {
+        let (placed, inside) = match fit::find(self, &cited.path, cited.below) {
+            Fits::Mapped(files) => (files, &[][..]),
+            Fits::Found { anchored, inside } if anchored.len() <= limits::SOURCE_MATCHES => {
+                (anchored.to_vec(), inside)
             }
-            None => self.longest(absolute, &parts, cited.below),
+            Fits::Found { .. } => return None,
         };
-        if found.len() > limits::SOURCE_MATCHES {
-            return Matches::TooMany;
+        if placed.len() + inside.len() > limits::SOURCE_MATCHES {
+            return None;
         }
-        let mut contents: Vec<(Sha256Digest, At)> =
-            found.iter().map(|at| (at.of(&self.trees).1.sha256, *at)).collect();
-        contents.sort_unstable();
-        contents.dedup_by_key(|(sha256, _)| *sha256);
-        match contents.len() {
-            0 => Matches::None,
-            1..=limits::SOURCE_CONTENTS => Matches::Some(contents),
-            _ => Matches::TooMany,
+        let mut found: Vec<(Sha256Digest, bool, At)> = Vec::with_capacity(placed.len() + inside.len());
+        for (files, is_inside) in [(placed.as_slice(), false), (inside, true)] {
+            found.extend(files.iter().map(|at| (at.of(&self.trees).1.sha256, is_inside, *at)));
         }
+        found.sort_unstable();
+        let equal = found.chunk_by(|a, b| a.0 == b.0).take(limits::SOURCE_CONTENTS + 1);
+        let matches: Vec<Match> = equal.filter_map(|equal| self.match_of(equal)).collect();
+        (matches.len() <= limits::SOURCE_CONTENTS).then_some(matches)
     }
 
-    /// The files with the longest end of a path, where that says enough. A relative path that a tree has from its root on is
-    /// longer than the same one inside a folder: glibc's `bits/elfclass.h` is not the one of `sysdeps/mips/`.
-    fn longest(&self, absolute: bool, parts: &[&[u8]], below: Option<usize>) -> &[At] {
-        // What leads up from an unknown folder is no part of a path in a tree.
-        let up = parts.iter().take_while(|part| **part == b"..").count();
-        let parts = &parts[up..];
-        let (length, found) = self.index.longest(&self.trees, parts);
-        if length == parts.len() && !absolute && up == 0 {
-            let whole = parts.join(&b'/');
-            // Of paths with the same end, the shortest stand first.
-            let at_root = found.iter().take_while(|at| at.of(&self.trees).1.path == whole).count();
-            return if at_root > 0 { &found[..at_root] } else { found };
-        }
-        let enough = length >= 2 || length == parts.len() || below.is_some_and(|below| length >= below);
-        if enough { found } else { &[] }
+    /// What files of the same bytes are as one.
+    fn match_of(&self, equal: &[(Sha256Digest, bool, At)]) -> Option<Match> {
+        let (sha256, is_inside, at) = *equal.first()?;
+        // A tree that has it only inside, where another has it anchored, doesn't fit as well.
+        let mut also: Vec<u32> = equal
+            .iter()
+            .filter(|(_, inside, other)| *inside == is_inside && other.tree != at.tree)
+            .map(|(_, _, other)| other.tree)
+            .filter(|tree| self.trees[*tree as usize].whole_package().is_some())
+            .collect();
+        also.sort_unstable();
+        also.dedup();
+        also.truncate(SourceFile::ALSO);
+        Some(Match { sha256, at, is_placed: !is_inside, also })
     }
 }
 
-/// What fits a path.
-enum Matches {
-    None,
-    TooMany,
-    Some(Vec<(Sha256Digest, At)>),
+/// Compares a cited file with the one that fits its path.
+fn compare(cited: &Cited, found: Match, bytes: &[u8], judged: &mut Judged) {
+    let lines = Lines::of(bytes);
+    let names = names::count(bytes, &cited.declared);
+    let same = match cited.md5 {
+        Md5::Known(md5) | Md5::Partly(md5) => Some(digest(bytes) == md5),
+        Md5::Unknown | Md5::Differs => None,
+    };
+    let is_verified = same == Some(true) && matches!(cited.md5, Md5::Known(_));
+    let is_doubtful = !found.is_placed && names.0 == 0 && names.1 > 0;
+    judged.file.names = Some(names);
+    judged.file.level = match is_verified {
+        _ if same == Some(false) || cited.last_line > lines.total || has_lone_return(bytes) => {
+            SourceLevel::Mismatched
+        }
+        true => SourceLevel::Md5Verified,
+        false if is_doubtful => SourceLevel::Mismatched,
+        false => SourceLevel::PathMatched,
+    };
+    if judged.file.level != SourceLevel::Mismatched {
+        judged.file.also = found.also;
+        judged.file.lines = Some(lines);
+        judged.file.sha256 = Some(found.sha256);
+        judged.file.tree = Some(found.at.tree);
+        judged.from = Some(found.at);
+    }
+}
+
+fn digest(bytes: &[u8]) -> [u8; 16] {
+    Hasher::digest(bytes).into()
+}
+
+/// Whether a text has a `\r` that no `\n` follows. A line ends there for some compilers (seen: gcc 12) and not for others (seen:
+/// rustc 1.95), so that a line's number doesn't say which it is.
+fn has_lone_return(bytes: &[u8]) -> bool {
+    let mut rest = bytes;
+    while let Some(at) = rest.iter().position(|byte| *byte == b'\r') {
+        rest = &rest[at + 1..];
+        if rest.first() != Some(&b'\n') {
+            return true;
+        }
+    }
+    false
 }
 
 /// What an edition tells of a file that is missing.
 pub(crate) fn untold(cited: &Cited) -> SourceFile {
     let raw = cited.raw.as_ref();
     SourceFile {
+        also: Vec::new(),
         last_line: cited.last_line,
         level: SourceLevel::Missing,
         lines: None,

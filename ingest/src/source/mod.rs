@@ -6,11 +6,14 @@
 mod changelog;
 mod error;
 mod find;
+mod fit;
 mod hint;
 mod judge;
 mod map;
+mod md5;
 mod names;
 mod path;
+mod quilt;
 mod tarball;
 mod tree;
 mod unpack;
@@ -25,6 +28,7 @@ pub(crate) use hint::hints;
 pub use hint::{Hint, Origin};
 pub(crate) use judge::{Cited, Judged, untold};
 pub use map::SourceMap;
+pub(crate) use md5::Md5;
 
 use crate::InputError;
 
@@ -75,9 +79,16 @@ impl Trees {
             digest: tree.digest,
             files: tree.files.len() as u64,
             package: tree.package.clone(),
-            package_verified: tree.package.is_some() && tree.package == built_from,
+            package_verified: tree
+                .whole_package()
+                .is_some_and(|package| built_from.as_ref() == Some(package)),
         });
         told.collect()
+    }
+
+    /// The packages that trees say they are, and whose patches these don't have as they should.
+    pub(crate) fn unpatched(&self) -> impl Iterator<Item = &SourcePackage> {
+        self.trees.iter().filter(|tree| !tree.patched).filter_map(|tree| tree.package.as_ref())
     }
 }
 

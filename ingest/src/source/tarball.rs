@@ -12,7 +12,7 @@ use elfscope_schema::Sha256Digest;
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    SourceError,
+    SourceError, quilt,
     tree::Tree,
     walk::{self, TreeFile},
 };
@@ -31,7 +31,7 @@ pub(super) fn open(path: &Path, folder: &Path) -> Result<Tree, InputError> {
     let kept = File::create_new(&place).map_err(unwritable)?;
     let mut kept =
         Kept { file: BufWriter::with_capacity(walk::BUFFER, kept), size: 0, buffer: vec![0; walk::BUFFER] };
-    let mut files: Vec<TreeFile> = Vec::new();
+    let (mut files, mut applied): (Vec<TreeFile>, Vec<TreeFile>) = (Vec::new(), Vec::new());
     // Whether a file belongs to the tree.
     let takes = |count: usize, member: &[u8]| {
         if count >= limits::SOURCE_FILES {
@@ -44,11 +44,13 @@ pub(super) fn open(path: &Path, folder: &Path) -> Result<Tree, InputError> {
         Ok(!parts().any(walk::is_left_out))
     };
     let facts = package::read::<InputError>(path, &most, &mut |member: &mut Member<'_, '_>| {
-        if takes(files.len(), member.path)? {
-            files.push(kept.keep(member).map_err(|error| match error {
+        let counts = takes(files.len() + applied.len(), member.path)?;
+        if counts || member.path.ends_with(quilt::APPLIED) {
+            let kept = kept.keep(member).map_err(|error| match error {
                 CopyError::Read(source) => package::unreadable(path, source),
                 CopyError::Write(source) => unwritable(source).into(),
-            })?);
+            })?;
+            if counts { &mut files } else { &mut applied }.push(kept);
         }
         Ok(())
     })?;
@@ -73,13 +75,17 @@ pub(super) fn open(path: &Path, folder: &Path) -> Result<Tree, InputError> {
         known.insert(name, files.len());
         files.push(file);
     }
+    let is_tar = package::recognise(path)? == Some(Kind::Tar);
+    let top = if is_tar { top_of(&files).to_vec() } else { Vec::new() };
+    // Elsewhere it is what quilt keeps of some other tree.
+    files.extend(applied.into_iter().filter(|file| file.path == [&top, quilt::APPLIED].concat()));
+    for file in &mut files {
+        file.path.drain(..top.len());
+    }
     // Of two members with one path the last counts, as `tar` unpacks them.
     files.reverse();
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files.dedup_by(|earlier, last| earlier.path == last.path);
-    if package::recognise(path)? == Some(Kind::Tar) {
-        strip(&mut files);
-    }
     Tree::new(path, place, files)
 }
 
@@ -114,17 +120,13 @@ impl Kept {
     }
 }
 
-/// Takes the one folder that all files are in off their paths: the root of `glibc-2.36.tar` is `glibc-2.36`.
-fn strip(files: &mut [TreeFile]) {
-    let first = |file: &TreeFile| file.path.iter().position(|byte| *byte == b'/').map(|end| end + 1);
-    let Some(end) = files.first().and_then(first) else { return };
-    let top = files[0].path[..end].to_vec();
-    // Their order stays: what is taken off is the same of all.
-    if files.iter().all(|file| file.path.starts_with(&top)) {
-        for file in files {
-            file.path.drain(..end);
-        }
-    }
+/// The one folder that all files are in, with its `/`, and nothing where there is none: the root of `glibc-2.36.tar` is
+/// `glibc-2.36`.
+fn top_of(files: &[TreeFile]) -> &[u8] {
+    let end = files.first().and_then(|file| file.path.iter().position(|byte| *byte == b'/'));
+    let Some(end) = end else { return &[] };
+    let top = &files[0].path[..=end];
+    if files.iter().all(|file| file.path.starts_with(top)) { top } else { &[] }
 }
 
 fn too_large(path: &Path, what: &'static str, allowed: u64) -> InputError {

@@ -2,8 +2,8 @@
 
 use std::{fs, path::Path};
 
+use ::md5::{Digest as _, Md5 as Hasher};
 use elfscope_schema::{Name, SourceLevel};
-use md5::{Digest as _, Md5};
 
 use super::{judge::Judged, *};
 use crate::limits;
@@ -104,32 +104,65 @@ fn folders_without_sources_are_refused() {
 }
 
 #[test]
-fn a_file_is_found_by_the_longest_end_of_its_path() {
+fn a_file_stands_for_a_path_by_where_both_are() {
     let tree = folder(&[
         ("elf/rtld.c", "1\n"),
         ("sysdeps/elf/rtld.c", "2\n"),
         ("stdio.h", "3\n"),
         ("main.c", "4\n"),
         ("x/y/deep.c", "5\n"),
+        ("include/stdio.h", "6\n"),
+        ("src/lib.rs", "7\n"),
+        ("usr/include/own.h", "8\n"),
+        ("tests/proj/main.c", "9\n"),
+        ("x/lone.c", "10\n"),
     ]);
     let trees = open(&[tree.path()], &[]).unwrap();
     for (path, below, expected) in [
-        ("/build/x/sysdeps/elf/rtld.c", None, "sysdeps/elf/rtld.c"),
-        ("/build/x/elf/rtld.c", None, "ambiguous"),
-        ("elf/rtld.c", Some(2), "elf/rtld.c"),
-        ("/elf/rtld.c", None, "ambiguous"),
-        ("../elf/rtld.c", Some(2), "ambiguous"),
-        ("./elf/../x/y/deep.c", None, "x/y/deep.c"),
-        ("../../y/deep.c", None, "x/y/deep.c"),
-        ("/usr/include/stdio.h", None, "missing"),
-        ("/usr/include/stdio.h", Some(2), "missing"),
-        ("/usr/include/stdio.h", Some(1), "stdio.h"),
-        ("stdio.h", None, "stdio.h"),
-        ("../stdio.h", Some(2), "stdio.h"),
-        ("/main.c", None, "main.c"),
+        // Below the compilation folder: all that is below it, one name only from the root on.
+        ("/build/x/sysdeps/elf/rtld.c", Some(3), "sysdeps/elf/rtld.c"),
+        ("/build/x/elf/rtld.c", Some(2), "elf/rtld.c"),
+        ("/build/elf/rtld.c", Some(1), "elf/rtld.c"),
+        ("/build/x/other/elf/rtld.c", Some(3), "missing"),
+        ("/build/y/deep.c", Some(2), "x/y/deep.c"),
+        ("/build/y/deep.c", Some(1), "x/y/deep.c"),
+        ("/build/deep.c", Some(1), "missing"),
         ("/home/me/main.c", Some(1), "main.c"),
+        ("/home/me/a/main.c", Some(2), "missing"),
+        ("/home/me/lone.c", Some(1), "missing"),
         ("/home/me/ymain.c", Some(1), "missing"),
         ("/home/me/y", Some(1), "missing"),
+        // It is at the root, and would be inside by more of its path.
+        ("/home/me/proj/main.c", Some(1), "ambiguous"),
+        ("elf/rtld.c", Some(2), "elf/rtld.c"),
+        ("other/elf/rtld.c", Some(3), "missing"),
+        ("./elf/../x/y/deep.c", None, "x/y/deep.c"),
+        ("y/deep.c", None, "x/y/deep.c"),
+        ("stdio.h", None, "stdio.h"),
+        ("lone.c", None, "missing"),
+        // Elsewhere: only from the root on, by two components.
+        ("/build/x/sysdeps/elf/rtld.c", None, "sysdeps/elf/rtld.c"),
+        ("/build/x/elf/rtld.c", None, "elf/rtld.c"),
+        ("/build/x/y/deep.c", None, "x/y/deep.c"),
+        ("/build/y/deep.c", None, "missing"),
+        ("/build/main.c", None, "missing"),
+        ("/main.c", None, "main.c"),
+        ("../elf/rtld.c", Some(3), "elf/rtld.c"),
+        ("../../y/deep.c", Some(4), "missing"),
+        ("../stdio.h", Some(2), "missing"),
+        // What belongs to a compiler, a library or a system: only as a whole.
+        ("/usr/include/stdio.h", None, "missing"),
+        ("/usr/include/stdio.h", Some(1), "missing"),
+        ("/usr/include/own.h", None, "usr/include/own.h"),
+        ("../../usr/include/stdio.h", None, "missing"),
+        ("/usr/local/include/stdio.h", None, "missing"),
+        ("/usr/lib/gcc/x86_64-linux-gnu/12/include/stdio.h", None, "missing"),
+        ("/usr/share/x/y/deep.c", None, "missing"),
+        ("/rustc/90b35a/src/lib.rs", None, "missing"),
+        ("/usr/local/go/x/y/deep.c", Some(3), "missing"),
+        ("/home/me/.cargo/registry/src/index/a-1.0.0/src/lib.rs", Some(2), "missing"),
+        ("/home/me/.rustup/toolchains/stable/src/lib.rs", None, "missing"),
+        ("/home/me/go/pkg/mod/a.org/b@v1.0.0/elf/rtld.c", None, "missing"),
         ("", None, "missing"),
         ("/", Some(0), "missing"),
         ("..", None, "missing"),
@@ -137,23 +170,80 @@ fn a_file_is_found_by_the_longest_end_of_its_path() {
         let cited = Cited { below, ..cited(path) };
         assert_eq!(found(&trees, &cited), expected, "{path} {below:?}");
     }
+    // A map is taken at its word, whatever it is of.
+    let trees = open(&[tree.path()], &["/usr/include=include"]).unwrap();
+    assert_eq!(found(&trees, &cited("/usr/include/stdio.h")), "include/stdio.h");
+}
+
+#[test]
+fn what_is_only_inside_a_folder_has_to_have_a_function() {
+    let tree = folder(&[("a/b.c", "int f;\n"), ("top/c/d.c", "int g;\n")]);
+    for (path, maps, names, expected) in [
+        ("/w/a/b.c", &[][..], &["f"][..], "a/b.c"),
+        ("/w/a/b.c", &[], &["other"], "a/b.c"),
+        ("/w/c/d.c", &[], &[], "top/c/d.c"),
+        ("/w/c/d.c", &[], &["g", "other"], "top/c/d.c"),
+        ("/w/c/d.c", &[], &["other"], "mismatched"),
+        ("/w/c/d.c", &["/w=top"], &["other"], "top/c/d.c"),
+    ] {
+        let trees = open(&[tree.path()], maps).unwrap();
+        let declared = names.iter().map(|name| (name.as_bytes().to_vec(), 1)).collect();
+        let cited = Cited { below: Some(2), declared, ..cited(path) };
+        assert_eq!(found(&trees, &cited), expected, "{path} {names:?}");
+        let md5 = Md5::Known(Hasher::digest("int g;\n").into());
+        if path == "/w/c/d.c" {
+            assert_eq!(found(&trees, &Cited { md5, ..cited }), "top/c/d.c", "its MD5 says more");
+        }
+    }
 }
 
 #[test]
 fn equal_matches_with_other_bytes_are_ambiguous() {
     let one = folder(&[("a/x/f.c", "1\n"), ("b/x/f.c", "1\n"), ("g/h.c", "g\n")]);
     let two = folder(&[("g/h.c", "other\n")]);
+    let inside = Cited { below: Some(2), ..cited("/c/x/f.c") };
     let trees = open(&[one.path()], &[]).unwrap();
-    assert_eq!(found(&trees, &cited("/c/x/f.c")), "a/x/f.c");
+    assert_eq!(found(&trees, &inside), "a/x/f.c");
     let trees = open(&[one.path(), two.path()], &[]).unwrap();
-    assert_eq!(found(&trees, &cited("/c/x/f.c")), "a/x/f.c");
+    assert_eq!(found(&trees, &inside), "a/x/f.c");
     assert_eq!(found(&trees, &cited("/c/g/h.c")), "ambiguous");
     assert_eq!(trees.judge(&cited("/c/g/h.c")).unwrap().file.names, None);
-    let known = |text: &str| Some(Md5::digest(text).into());
-    let judged = trees.judge(&Cited { md5: known("g\n"), ..cited("/c/g/h.c") }).unwrap();
+    let md5 = |text: &str| Hasher::digest(text).into();
+    let judged = trees.judge(&Cited { md5: Md5::Known(md5("g\n")), ..cited("/c/g/h.c") }).unwrap();
     assert_published(&trees, &judged);
     assert_eq!(judged.file.level, SourceLevel::Md5Verified);
-    assert_eq!(found(&trees, &Cited { md5: known("none"), ..cited("/c/g/h.c") }), "ambiguous");
+    for (md5, expected) in [
+        (Md5::Known(md5("none")), "ambiguous"),
+        (Md5::Partly(md5("g\n")), "ambiguous"),
+        (Md5::Differs, "mismatched"),
+    ] {
+        assert_eq!(found(&trees, &Cited { md5, ..cited("/c/g/h.c") }), expected);
+    }
+}
+
+#[test]
+fn a_file_of_several_packages_counts_for_each_of_them() {
+    let release = |version: &str, text: &str| {
+        let changelog = format!("hello ({version}) sid; urgency=low\n");
+        folder(&[("debian/changelog", &changelog), ("g/h.c", text), ("top/i/j.c", text)])
+    };
+    let (one, two, other) = (release("1", "x\n"), release("2", "x\n"), release("3", "y\n"));
+    let unnamed = folder(&[("g/h.c", "x\n"), ("i/j.c", "x\n")]);
+    let trees = open(&[one.path(), two.path(), unnamed.path()], &[]).unwrap();
+    let having = |trees: &Trees, path| {
+        let judged = trees.judge(&Cited { below: Some(2), ..cited(path) }).unwrap();
+        assert_published(trees, &judged);
+        judged.file.tree.into_iter().chain(judged.file.also).collect::<Vec<u32>>()
+    };
+    let mut all = having(&trees, "/c/g/h.c");
+    assert_eq!(all.first(), Some(&0));
+    all.retain(|tree| trees.trees[*tree as usize].package.is_some());
+    assert_eq!(all.len(), 2);
+    // Anchored in one, only inside in the others.
+    let [tree] = having(&trees, "/c/i/j.c")[..] else { panic!("one tree") };
+    assert_eq!(trees.trees[tree as usize].package, None);
+    let trees = open(&[one.path(), two.path(), other.path()], &[]).unwrap();
+    assert_eq!(found(&trees, &cited("/c/g/h.c")), "ambiguous");
 }
 
 #[test]
@@ -162,15 +252,38 @@ fn an_md5_verifies_or_refuses() {
     let trees = open(&[tree.path()], &[]).unwrap();
     // RFC 1321, A.5.
     let abc = u128::from_str_radix("900150983cd24fb0d6963f7d28e17f72", 16).unwrap().to_be_bytes();
-    let judge = |path, md5| {
+    for (path, md5, level) in [
+        ("/a/abc", Md5::Known(abc), SourceLevel::Md5Verified),
+        ("/a/abc", Md5::Partly(abc), SourceLevel::PathMatched),
+        ("/a/abc", Md5::Unknown, SourceLevel::PathMatched),
+        ("/a/abc", Md5::Differs, SourceLevel::Mismatched),
+        ("/a/empty", Md5::Known(abc), SourceLevel::Mismatched),
+        ("/a/empty", Md5::Partly(abc), SourceLevel::Mismatched),
+        ("/a/empty", Md5::Unknown, SourceLevel::PathMatched),
+        ("/a/none", Md5::Differs, SourceLevel::Missing),
+    ] {
         let judged = trees.judge(&Cited { md5, last_line: 0, ..cited(path) }).unwrap();
         assert_published(&trees, &judged);
-        judged.file.level
-    };
-    assert_eq!(judge("/a/abc", Some(abc)), SourceLevel::Md5Verified);
-    assert_eq!(judge("/a/abc", None), SourceLevel::PathMatched);
-    assert_eq!(judge("/a/empty", Some(abc)), SourceLevel::Mismatched);
-    assert_eq!(judge("/a/empty", None), SourceLevel::PathMatched);
+        assert_eq!(judged.file.level, level, "{path} {md5:?}");
+    }
+}
+
+#[test]
+fn lines_that_compilers_count_differently_are_not_published() {
+    for (text, published) in [
+        ("int a;\r\nint b;\r\n", true),
+        ("int a;\rint b;\r", false),
+        ("int a;\nint b;\rint c;\n", false),
+        ("int a;\r\r\nint b;\n", false),
+        ("int a;\nint b;\r", false),
+    ] {
+        let tree = folder(&[("a/f.c", text)]);
+        let trees = open(&[tree.path()], &[]).unwrap();
+        let expected = if published { "a/f.c" } else { "mismatched" };
+        assert_eq!(found(&trees, &cited("/a/f.c")), expected, "{text:?}");
+        let md5 = Md5::Known(Hasher::digest(text).into());
+        assert_eq!(found(&trees, &Cited { md5, ..cited("/a/f.c") }), expected, "{text:?}");
+    }
 }
 
 #[test]
@@ -186,7 +299,7 @@ fn a_file_that_ends_too_early_is_not_published() {
         assert_published(&trees, &judged);
         assert_eq!((judged.file.level, judged.file.names), (level, Some((1, 2))));
     }
-    let md5 = Some(Md5::digest("int f (void)\n{\n}").into());
+    let md5 = Md5::Known(Hasher::digest("int f (void)\n{\n}").into());
     assert_eq!(found(&trees, &Cited { last_line: 4, md5, ..cited("/a/f.c") }), "mismatched");
 }
 
@@ -289,6 +402,41 @@ fn a_tree_is_verified_by_the_package_that_the_binary_was_built_from() {
 }
 
 #[test]
+fn a_tree_is_the_package_only_with_the_patches_of_its_series() {
+    let changelog = ("debian/changelog", "hello (2.10-3) sid; urgency=low\n");
+    let series = ("debian/patches/series", "# why\na.patch -p1\n\nb.patch # this too\n");
+    let applied = |text| (".pc/applied-patches", text);
+    let own = |text| ("debian/patches/debian.series", text);
+    let package = Package {
+        architecture: "amd64".to_owned(),
+        name: "hello".to_owned(),
+        path: None,
+        sha256: Sha256Digest::of(b""),
+        source: None,
+        version: "2.10-3".to_owned(),
+    };
+    let mut digests = std::collections::BTreeSet::new();
+    for (files, expected) in [
+        (&[changelog][..], true),
+        (&[changelog, series, applied("a.patch\nb.patch\n")], true),
+        (&[changelog, series], false),
+        (&[changelog, series, applied("a.patch\n")], false),
+        (&[changelog, series, applied("b.patch\na.patch\n")], false),
+        (&[changelog, series, applied("a.patch\nb.patch\nmine.patch\n")], false),
+        (&[changelog, applied("mine.patch\n")], false),
+        (&[changelog, series, own("c.patch\n"), applied("c.patch\n")], true),
+        (&[changelog, series, own("c.patch\n"), applied("a.patch\nb.patch\n")], false),
+        (&[changelog, series, ("x/.pc/applied-patches", "a.patch\nb.patch\n"), ("x/a.c", "")], false),
+    ] {
+        let tree = folder(files);
+        let trees = open(&[tree.path()], &[]).unwrap();
+        assert_eq!(trees.documents(Some(&package))[0].package_verified, expected, "{files:?}");
+        assert_eq!(trees.unpatched().count(), usize::from(!expected), "{files:?}");
+        assert!(digests.insert(trees.given().0[0]), "{files:?}: a digest of its own");
+    }
+}
+
+#[test]
 fn a_tree_of_a_hundred_thousand_equal_names_costs_no_more() {
     let file = |number: u32| walk::TreeFile {
         path: format!("{number:06}/x/Makefile").into_bytes(),
@@ -301,13 +449,15 @@ fn a_tree_of_a_hundred_thousand_equal_names_costs_no_more() {
         digest: Sha256Digest::of(b""),
         files: (0..100_000).map(file).collect(),
         package: None,
+        patched: false,
     };
     let trees = vec![tree];
     let trees = Trees { index: find::Index::of(&trees), trees, maps: Vec::new() };
     for number in 0..10_000 {
-        assert_eq!(found(&trees, &cited(&format!("/{number}/x/Makefile"))), "ambiguous");
+        let cited = Cited { below: Some(2), ..cited(&format!("/{number}/x/Makefile")) };
+        assert_eq!(found(&trees, &cited), "ambiguous");
     }
     // Too large to be a source.
-    assert_eq!(found(&trees, &cited("000007/x/Makefile")), "ambiguous");
+    assert_eq!(found(&trees, &cited("000007/x/Makefile")), "missing");
     refused(trees.judge(&cited("000008/x/Makefile")), "can't be read");
 }

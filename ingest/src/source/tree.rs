@@ -11,6 +11,7 @@ use elfscope_schema::{Name, Sha256Digest, SourcePackage, to_canonical};
 use super::{
     SourceError, changelog,
     path::to_relative,
+    quilt,
     walk::{self, TreeFile},
 };
 use crate::{InputError, limits};
@@ -26,6 +27,8 @@ pub(super) struct Tree {
     pub(super) files: Vec<TreeFile>,
     /// The source package that it says it is.
     pub(super) package: Option<SourcePackage>,
+    /// Whether the patches of that package are applied, all and no others.
+    pub(super) patched: bool,
 }
 
 impl Tree {
@@ -42,12 +45,18 @@ impl Tree {
         let told: Vec<(Name, Sha256Digest)> =
             files.iter().map(|file| (Name::from_bytes(&file.path), file.sha256)).collect();
         let digest = Sha256Digest::of(&to_canonical(&told));
-        let mut tree = Self { root, digest, files, package: None };
+        let mut tree = Self { root, digest, files, package: None, patched: false };
         let changelog = tree.find(changelog::PATH).map(|file| &tree.files[file]);
         if let Some(file) = changelog.filter(|file| file.is_source()) {
             tree.package = changelog::parse(&tree.start(file, file.size.min(limits::SOURCE_CHANGELOG))?);
         }
+        tree.patched = tree.package.is_some() && quilt::is_applied(&tree)?;
         Ok(tree)
+    }
+
+    /// The source package that it is, by what it says and with its patches applied.
+    pub(super) fn whole_package(&self) -> Option<&SourcePackage> {
+        self.package.as_ref().filter(|_| self.patched)
     }
 
     /// The number of the file with this path.

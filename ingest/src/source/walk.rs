@@ -11,11 +11,11 @@ use elfscope_schema::Sha256Digest;
 use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
 
-use super::{SourceError, path::to_relative};
+use super::{SourceError, path::to_relative, quilt};
 use crate::{InputError, limits};
 
 /// Names that count as nothing, wherever they stand: what version control and quilt keep of their own beside the sources.
-/// It differs between two ways to unpack the same sources.
+/// It differs between two ways to unpack the same sources. Only [`quilt::APPLIED`] counts.
 const NOT_SOURCES: [&str; 4] = [".git", ".hg", ".pc", ".svn"];
 
 /// Bytes that are read at once.
@@ -45,6 +45,12 @@ impl TreeFile {
 pub(super) fn files(root: &Path) -> Result<Vec<TreeFile>, InputError> {
     let mut paths = Vec::new();
     walk(root, &mut Vec::new(), 0, &mut paths)?;
+    let is = |path: &[u8], kind: fn(&fs::Metadata) -> bool| {
+        fs::symlink_metadata(root.join(to_relative(path))).is_ok_and(|meta| kind(&meta))
+    };
+    if is(quilt::FOLDER, fs::Metadata::is_dir) && is(quilt::APPLIED, fs::Metadata::is_file) {
+        paths.push(quilt::APPLIED.to_vec());
+    }
     paths.sort_unstable();
     let total = AtomicU64::new(0);
     // Most files are read by one call, so a chunk of them costs less than handing it to another thread.

@@ -59,6 +59,7 @@ mod tests {
     fn file(path: &[u8]) -> SourceFile {
         let text = "int a;\n".repeat(path.len() * 7);
         SourceFile {
+            also: Vec::new(),
             last_line: 7,
             level: SourceLevel::PathMatched,
             lines: Some(Lines::of(text.as_bytes())),

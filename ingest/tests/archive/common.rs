@@ -138,6 +138,7 @@ impl Recipe {
             let sha256 = bytes.map(|bytes| stage.source(bytes)).transpose()?;
             let level = if bytes.is_some() { SourceLevel::PathMatched } else { SourceLevel::Missing };
             let file = SourceFile {
+                also: Vec::new(),
                 last_line: 1,
                 level,
                 lines: bytes.map(|bytes| Lines::of(bytes)),
@@ -149,6 +150,7 @@ impl Recipe {
             };
             let published = file.sha256.map(|_| level);
             cited.push(CitedFile {
+                also: Vec::new(),
                 level: published,
                 names: file.names,
                 path: path.clone(),

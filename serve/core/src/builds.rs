@@ -76,8 +76,9 @@ impl<S: Store> Request<S> {
             [] if unseen => Err(Error::NotFound {
                 what: "build",
                 given: text.to_owned(),
-                place: "the part of this large catalogue that a start of an id can be looked for in"
-                    .to_owned(),
+                place:
+                    "the many ids of this catalogue that start nearly so, the first of which were looked at"
+                        .to_owned(),
                 near: Vec::new(),
                 fix: Some("give the whole build id, or the name".to_owned()),
             }),

@@ -1,8 +1,8 @@
 //! One bounded cache of decoded documents, shared by the requests of a host.
 //!
 //! Only documents of an edition are kept: they never change (promise 2 of the archive), so nothing here can be stale.
-//! `index*` and `current.json` are read again by every request. What a cached document costs a request's budget is nothing:
-//! the budget bounds the work of one question, and a hit is none.
+//! `index*` and `current.json` are read again by every request. What is found here counts against a request's budget as if it
+//! had been read and parsed: how far an answer goes, and so its cursor, must not depend on what was asked before.
 
 use std::{
     any::Any,

@@ -74,7 +74,7 @@ impl<S: Store> Request<S> {
             }
             let found = self.sources_at(edition, file.path.text()).await?;
             let entry = found.iter().find(|entry| entry.path == file.path);
-            let level = entry.map(|entry| Level::of(edition, entry.level, None));
+            let level = entry.map(|entry| Level::of(edition, entry.level, None, &[]));
             file.level = level.filter(|level| !level.is_published());
         }
         Ok(())

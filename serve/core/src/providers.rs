@@ -4,7 +4,8 @@
 //! the same name in libraries that come first.
 
 use elfscope_schema::{
-    Address, BuildId, EditionId, ImportEntry, IndexEntry, Name, Sha256Digest, limits, lookup::NamedKind,
+    Address, BuildId, EditionId, ImportEntry, IndexEntry, Name, NameEntry, Origin, Sha256Digest, limits,
+    lookup::NamedKind,
 };
 use serde::Serialize;
 
@@ -14,6 +15,8 @@ use crate::{Answer, Edition, Request, Result, Store, catalogue::By, cursor};
 pub const LIBRARIES: usize = 8;
 /// Reads and bytes of JSON that looking at one build may take: its pointer, its look-up's root, and a name in that.
 const ONE: (usize, usize) = (8, 5 * limits::INDEX_PAGE);
+/// The same for seeing whether a name without a version is exported: a way down to its body, and that one's head.
+const EXPORTED: (usize, usize) = (8, 6 * limits::INDEX_PAGE);
 /// The same for the catalogue's answer to one library.
 const LIBRARY: (usize, usize) = (6, 3 * limits::INDEX_PAGE);
 
@@ -38,6 +41,8 @@ pub struct Provider {
     pub version: Option<Name>,
     /// Whether that is the default one.
     pub default: bool,
+    /// Whether its dynamic symbol table has it, for others to take; `null` where that was not looked at.
+    pub exported: Option<bool>,
 }
 
 /// Who may provide an imported symbol.
@@ -144,7 +149,9 @@ impl<S: Store> Request<S> {
             })
             .collect();
         defined.sort_by_key(|entry| (entry.version.is_none(), !entry.default, entry.address));
-        Ok(defined.into_iter().next().map(|entry| Provider {
+        let Some(entry) = defined.into_iter().next() else { return Ok(None) };
+        let exported = self.is_exported(&edition, &entry).await?;
+        Ok((exported != Some(false)).then(|| Provider {
             build_id: build.build_id.clone(),
             edition: edition.source().edition.clone(),
             name: build.name.clone(),
@@ -153,7 +160,33 @@ impl<S: Store> Request<S> {
             address: entry.address,
             version: entry.version,
             default: entry.default,
+            exported,
         }))
+    }
+
+    /// Whether a library lets others take a symbol. A version says so: only dynamic symbols have one. A name without one may be
+    /// that of a static function.
+    async fn is_exported(&mut self, edition: &Edition, entry: &NameEntry) -> Result<Option<bool>> {
+        if entry.version.is_some() {
+            return Ok(Some(true));
+        }
+        let Some(address) = entry.address.filter(|_| entry.kind == NamedKind::Function) else {
+            return Ok(None);
+        };
+        if !self.budget().has(EXPORTED.0, EXPORTED.1) {
+            return Ok(None);
+        }
+        let Some(body) = self.body_at(edition, address).await? else { return Ok(None) };
+        let head = self.function_head(edition, &body).await?;
+        let mut names = head.names.iter().filter(|name| name.name == entry.name && name.version.is_none());
+        let is_cut = head.names.len() < head.names_total as usize;
+        Ok(match names.next() {
+            Some(name) => {
+                Some(name.from.contains(&Origin::Dynsym) && name.binding.as_deref() != Some("local"))
+            }
+            None if is_cut => None,
+            None => Some(false),
+        })
     }
 }
 

@@ -21,6 +21,9 @@ pub const SOURCE_BYTES: u64 = 4 * 1024 * 1024;
 pub const SCAN_BYTES: usize = 16 * 1024 * 1024;
 /// Most bytes of a pack that are read at once to look through the members in them.
 const SPAN: u64 = 512 * 1024;
+/// What is looked through at once stays in the cache where it has at most so many bytes: a walk through a large index would
+/// push out all else.
+const KEPT: usize = 1024 * 1024;
 
 /// What a request has used of what it may use (promise 6 of the archive).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -197,7 +200,7 @@ impl<S: Store> Request<S> {
         folder: &str,
         pack: &str,
         wanted: &[u64],
-    ) -> Result<Vec<(u64, Vec<u8>)>> {
+    ) -> Result<Vec<(u64, Arc<Vec<u8>>)>> {
         let path = format!("{folder}/{pack}");
         let mut ranges: Vec<(u64, u64, u64)> = Vec::new();
         for ordinal in wanted {
@@ -207,7 +210,8 @@ impl<S: Store> Request<S> {
                 break;
             }
             let Some((start, end)) = self.member_range(folder, pack, *ordinal).await? else { break };
-            if ranges.first().is_some_and(|first| end.saturating_sub(first.1) > SPAN) {
+            // In order, and offsets that grow: each starts where one before ends, or later.
+            if ranges.last().is_some_and(|last| start < last.2 || end.saturating_sub(ranges[0].1) > SPAN) {
                 break;
             }
             ranges.push((*ordinal, start, end));
@@ -219,16 +223,29 @@ impl<S: Store> Request<S> {
             return Ok(Vec::new());
         }
         self.count_read(&path)?;
-        let stored = self.store.get_range(&path, first.1, last.2 - first.1).await;
-        let stored = stored.map_err(|source| store_error(&path, source))?;
-        let damaged = |expected| Error::Damaged { path: path.clone(), expected, source: None };
-        let stored = stored.ok_or_else(|| damaged("the pack that its `.idx` describes"))?;
-        let mut members = Vec::with_capacity(ranges.len());
-        for (ordinal, start, end) in ranges {
-            let part = usize::try_from(start - first.1).ok().zip(usize::try_from(end - first.1).ok());
-            let part = part.and_then(|(start, end)| stored.get(start..end));
-            let part = part.ok_or_else(|| damaged("a pack as long as its `.idx` says"))?;
-            let bytes = inflate(part).ok_or_else(|| damaged("a gzip member of one document"))?;
+        // Unparsed members are kept beside the parsed ones, under a name that no file has.
+        let kept = |ordinal: u64| (format!("{path}#"), ordinal);
+        let cached: Option<Vec<Arc<Vec<u8>>>> = self.cache.as_ref().and_then(|cache| {
+            ranges.iter().map(|(ordinal, ..)| cache.get(&kept(*ordinal))?.downcast().ok()).collect()
+        });
+        let all = match cached {
+            Some(all) => all,
+            None => {
+                let stored = self.store.get_range(&path, first.1, last.2 - first.1).await;
+                let stored = stored.map_err(|source| store_error(&path, source))?;
+                let all = inflate_all(&path, stored.as_deref(), &ranges)?;
+                if let Some(cache) = &self.cache
+                    && all.iter().map(|bytes| bytes.len()).sum::<usize>() <= KEPT
+                {
+                    for ((ordinal, ..), bytes) in ranges.iter().zip(&all) {
+                        cache.put(&kept(*ordinal), Arc::clone(bytes) as Decoded, bytes.len());
+                    }
+                }
+                all
+            }
+        };
+        let mut members = Vec::with_capacity(all.len());
+        for ((ordinal, ..), bytes) in ranges.into_iter().zip(all) {
             self.budget.scanned += bytes.len();
             members.push((ordinal, bytes));
             if self.scan_room() < limits::REQUEST_JSON {
@@ -413,6 +430,20 @@ impl<S: Store> Request<S> {
         self.budget.reads += 1;
         Ok(())
     }
+}
+
+/// The members at these ranges (ordinal, start, end) of one part of a pack, which starts at the first.
+fn inflate_all(path: &str, stored: Option<&[u8]>, ranges: &[(u64, u64, u64)]) -> Result<Vec<Arc<Vec<u8>>>> {
+    let damaged = |expected| Error::Damaged { path: path.to_owned(), expected, source: None };
+    let stored = stored.ok_or_else(|| damaged("the pack that its `.idx` describes"))?;
+    let first = ranges.first().map_or(0, |range| range.1);
+    let members = ranges.iter().map(|(_, start, end)| {
+        let part = usize::try_from(start - first).ok().zip(usize::try_from(end - first).ok());
+        let part = part.and_then(|(start, end)| stored.get(start..end));
+        let part = part.ok_or_else(|| damaged("a pack as long as its `.idx` says"))?;
+        inflate(part).map(Arc::new).ok_or_else(|| damaged("a gzip member of one document"))
+    });
+    members.collect()
 }
 
 /// The document of one gzip member: our own header, one deflate stream, checksum and length.

@@ -129,6 +129,13 @@ const PHASES: [&[HitKind]; 3] = [
     &[HitKind::String],
     &[HitKind::Source],
 ];
+/// The index of each phase.
+const INDICES: [&str; 3] = [index::NAME, index::STRING, index::SOURCE];
+
+fn index_of(phase: u64) -> &'static str {
+    usize::try_from(phase).ok().and_then(|phase| INDICES.get(phase)).copied().unwrap_or(index::SOURCE)
+}
+
 /// Pages that a phase may need to go down its index and read what it finds: with less room it isn't begun.
 pub(crate) const PHASE: usize = 9;
 
@@ -236,12 +243,15 @@ impl<S: Store> Request<S> {
         let mut found = Hits { hits: Vec::new(), scanned: 0, width: 0 };
         let (mut next, mut begun) = (None, false);
         let walk = Walk { query, matcher, leave, room };
-        for (phase, kinds) in (0..).zip(PHASES) {
+        for (phase, kinds) in (0_u64..).zip(PHASES) {
             if phase < at[0] || !kinds.iter().any(|kind| query.wants(*kind)) {
                 continue;
             }
             if phase > at[0] {
                 at = [phase, START, 0];
+            }
+            if begun && self.index_root(edition, index_of(phase)).await?.is_none() {
+                continue;
             }
             if begun && !self.has_room(PHASE + leave, limits::INDEX_PAGE) {
                 next = Some(at);
@@ -249,9 +259,9 @@ impl<S: Store> Request<S> {
             }
             begun = true;
             next = match phase {
-                0 => self.phase::<NameEntry>(edition, index::NAME, &walk, at, &mut found).await?,
-                1 => self.phase::<StringEntry>(edition, index::STRING, &walk, at, &mut found).await?,
-                _ => self.phase::<SourceEntry>(edition, index::SOURCE, &walk, at, &mut found).await?,
+                0 => self.phase::<NameEntry>(edition, INDICES[0], &walk, at, &mut found).await?,
+                1 => self.phase::<StringEntry>(edition, INDICES[1], &walk, at, &mut found).await?,
+                _ => self.phase::<SourceEntry>(edition, INDICES[2], &walk, at, &mut found).await?,
             };
             if next.is_some() {
                 break;

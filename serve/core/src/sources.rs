@@ -33,23 +33,20 @@ pub enum Level {
     PathMatched,
     /// Not published: several supplied files fit its path equally well and differ.
     Ambiguous,
-    /// Not published: what fits its path is another file.
+    /// Not published: what fits its path is another file, or has other lines.
     Mismatched,
     /// Not published: no supplied file fits its path.
     Missing,
 }
 
 impl Level {
-    /// The level of a source of this edition that comes from the source tree `tree`.
+    /// The level of a source of this edition that comes from the source tree `tree`, and is the same in the trees `also`.
     #[must_use]
-    pub fn of(edition: &Edition, level: SourceLevel, tree: Option<u32>) -> Self {
+    pub fn of(edition: &Edition, level: SourceLevel, tree: Option<u32>, also: &[u32]) -> Self {
+        let is_verified = |tree: &u32| edition.told.package_verified.contains(tree);
         match level {
             SourceLevel::Md5Verified => Self::Md5Verified,
-            SourceLevel::PathMatched
-                if tree.is_some_and(|tree| edition.told.package_verified.contains(&tree)) =>
-            {
-                Self::PackageVerified
-            }
+            SourceLevel::PathMatched if tree.iter().chain(also).any(is_verified) => Self::PackageVerified,
             SourceLevel::PathMatched => Self::PathMatched,
             SourceLevel::Ambiguous => Self::Ambiguous,
             SourceLevel::Mismatched => Self::Mismatched,
@@ -84,7 +81,9 @@ impl Level {
             Self::PackageVerified => "it fits its path, in the source package that the binary was built from",
             Self::PathMatched => "it fits its path; nothing more says that it is the one",
             Self::Ambiguous => "several supplied files fit its path equally well and differ",
-            Self::Mismatched => "the supplied file that fits its path is another: its MD5 or length differs",
+            Self::Mismatched => {
+                "the supplied file that fits its path is not the one: its MD5, its length, its functions or its lines differ"
+            }
             Self::Missing => "no supplied file fits its path",
         }
     }
@@ -193,7 +192,7 @@ impl<S: Store> Request<S> {
         first: u32,
         count: u32,
     ) -> Result<Answer<SourceLines>> {
-        let level = Level::of(edition, file.level, file.tree);
+        let level = Level::of(edition, file.level, file.tree, &file.also);
         let (Some(sha256), Some(lines)) = (file.sha256, &file.lines) else {
             return Err(Error::NotPublished { path: file.path.text().to_owned(), level });
         };

@@ -75,7 +75,7 @@ pub(crate) struct Leaf<R> {
 pub(crate) struct RawLeaf {
     /// Its number, counted from the index's first leaf.
     pub(crate) number: u64,
-    bytes: Vec<u8>,
+    bytes: Arc<Vec<u8>>,
 }
 
 impl RawLeaf {

@@ -4,7 +4,7 @@
 
 mod support;
 
-use elfscope_core::{HitKind, Match, Place, Query, Request};
+use elfscope_core::{HitKind, Match, Place, Query, Request, search::MOST};
 use elfscope_schema::{Address, BodyKind, DigestEntry, FunctionEntry, Name, NameEntry, lookup::NamedKind};
 use support::{
     MemoryStore, Writer,
@@ -78,6 +78,7 @@ fn a_million_functions_cost_no_more() {
         by_address_and_name(&store).await;
         by_prefix(&store).await;
         by_substring(&store).await;
+        by_regex(&store).await;
         by_digest(&store).await;
     });
 }
@@ -120,12 +121,50 @@ async fn by_prefix(store: &CountingStore<MemoryStore>) {
     assert!(requests <= 2 + found.len() / 100, "{requests} requests");
 }
 
+/// What is looked for is found in five calls, however many functions there are beside it: as long as five answers hold it.
 async fn by_substring(store: &CountingStore<MemoryStore>) {
-    for query in ["needle77", "_NEEDLE999", "_0000", "no such name"] {
+    for query in [
+        "needle77",
+        "_NEEDLE999",
+        "_0000",
+        "no such name",
+        "a0000b",
+        "a0000",
+        "f00d_request",
+        "dead",
+        "needle5",
+    ] {
         let lower = query.to_ascii_lowercase();
         let (found, requests) = walk(store, query, Match::Substring).await;
         assert_eq!(found, expected(|name| name.contains(&lower)), "{query}");
-        assert!(requests < 100, "{query}: {requests} requests");
+        assert!(
+            requests <= 5.max(found.len() / MOST + 2),
+            "{query}: {requests} requests for {}",
+            found.len()
+        );
+    }
+}
+
+type Fits = fn(&str) -> bool;
+
+async fn by_regex(store: &CountingStore<MemoryStore>) {
+    let questions: [(&str, Fits); 7] = [
+        ("needle77$", |name| name.ends_with("needle77")),
+        ("^parse_00.*_NEEDLE", |name| name.starts_with("parse_00")),
+        ("^handle_dead", |name| name.starts_with("handle_dead")),
+        ("needle(1|2)2$", |name| name.ends_with("needle12") || name.ends_with("needle22")),
+        ("_c0ffe[0-9a-f]+_", |name| name.contains("_c0ffe") && !name.ends_with("_c0ffe")),
+        ("0{5}", |name| name.contains("00000")),
+        ("abcde_(request|needle)", |name| name.contains("abcde_")),
+    ];
+    for (query, fits) in questions {
+        let (found, requests) = walk(store, query, Match::Regex).await;
+        assert_eq!(found, expected(fits), "{query}");
+        assert!(
+            requests <= 5.max(found.len() / MOST + 2),
+            "{query}: {requests} requests for {}",
+            found.len()
+        );
     }
 }
 
@@ -172,6 +211,7 @@ async fn walk(store: &CountingStore<MemoryStore>, text: &str, matching: Match) -
         found.extend(answer.value.hits.iter().map(|hit| hit.name.text().to_owned()));
         cursor = answer.next_cursor;
         if cursor.is_none() {
+            println!("{matching:?} {text}: {} in {requests} requests, {:?}", found.len(), request.budget());
             return (found, requests);
         }
     }

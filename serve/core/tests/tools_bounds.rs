@@ -206,7 +206,10 @@ fn catalogue() -> CountingStore<MemoryStore> {
     for (tree, key) in trees {
         let mut shards: BTreeMap<String, Vec<IndexEntry>> = BTreeMap::new();
         for build in &all {
-            let digest = Sha256Digest::of(key(build).as_bytes()).to_string();
+            let digest = match tree {
+                "id" => IndexPage::id_digits(&key(build)),
+                _ => IndexPage::digits(&key(build)),
+            };
             shards.entry(digest[..3].to_owned()).or_default().push(build.clone());
         }
         let mut put = |prefix: &str, page: &IndexPage| {

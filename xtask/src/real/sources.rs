@@ -116,11 +116,12 @@ fn published(archive: &Path, page: &FunctionPage) -> Result<Option<Vec<u8>>> {
 
 /// The level as `meta.json` counts it.
 fn level(source: &SourceFile, edition: &Edition) -> &'static str {
-    let tree = source.tree.and_then(|tree| edition.meta.sources.get(tree as usize));
+    let mut trees = source.tree.iter().chain(&source.also);
+    let mut is_verified = || {
+        trees.any(|tree| edition.meta.sources.get(*tree as usize).is_some_and(|tree| tree.package_verified))
+    };
     match source.level {
-        SourceLevel::PathMatched if tree.is_some_and(|tree| tree.package_verified) => {
-            SourceLevel::PACKAGE_VERIFIED
-        }
+        SourceLevel::PathMatched if is_verified() => SourceLevel::PACKAGE_VERIFIED,
         level => level.name(),
     }
 }

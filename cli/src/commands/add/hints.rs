@@ -9,11 +9,12 @@ use elfscope_core::{
 use elfscope_ingest::{Added, Hint, Origin};
 use elfscope_schema::Name;
 
-use crate::output::count;
+use crate::output::{count, grouped};
 
 /// Sources to give, as JSON.
 #[derive(serde::Serialize)]
 pub(super) struct Told<'a> {
+    ambiguous: u64,
     example: &'a Name,
     #[serde(skip_serializing_if = "Option::is_none")]
     fetch: Option<&'a [String]>,
@@ -26,6 +27,7 @@ pub(super) struct Told<'a> {
 impl<'a> Told<'a> {
     pub(super) fn of(hint: &'a Hint) -> Self {
         Self {
+            ambiguous: hint.ambiguous,
             example: &hint.example,
             fetch: hint.fetch.as_deref(),
             flags: &hint.flags,
@@ -49,11 +51,12 @@ pub(super) fn lines(added: &[Added]) -> Vec<Line> {
             .and_modify(|sum: &mut Hint| {
                 sum.missing += hint.missing;
                 sum.mismatched += hint.mismatched;
+                sum.ambiguous += hint.ambiguous;
             })
             .or_insert_with(|| hint.clone());
     }
     let mut hints: Vec<Hint> = together.into_values().collect();
-    hints.sort_by_key(|hint| std::cmp::Reverse(hint.missing + hint.mismatched));
+    hints.sort_by_key(|hint| std::cmp::Reverse(hint.files()));
     let left = hints.len().saturating_sub(MOST);
     let mut lines: Vec<Line> = hints.iter().take(MOST).flat_map(told).collect();
     if left > 0 {
@@ -66,7 +69,6 @@ pub(super) fn lines(added: &[Added]) -> Vec<Line> {
 }
 
 fn told(hint: &Hint) -> Vec<Line> {
-    let (missing, mismatched) = (hint.missing, hint.mismatched);
     let folder = match hint.folder.as_str() {
         "." => "with relative paths".to_owned(),
         folder => format!("below {}", escape::path(folder)),
@@ -77,21 +79,31 @@ fn told(hint: &Hint) -> Vec<Line> {
         Origin::Package(name) => format!(" of {}", escape::name(name)),
         _ => String::new(),
     };
-    let mut counts = Vec::new();
-    if missing > 0 {
-        counts.push(format!("{} missing", count(missing, "source", "sources")));
-    }
-    if mismatched > 0 {
-        counts.push(format!("{} not the ones that were compiled", count(mismatched, "source", "sources")));
-    }
     let example = escape::name(hint.example.text());
-    let mut lines =
-        vec![Line::of(Kind::Note, format!("{}{of} {folder}, such as {example}", counts.join(", ")))];
+    let mut lines = vec![Line::of(Kind::Note, format!("{}{of} {folder}, such as {example}", counts(hint)))];
     if let Some(fetch) = &hint.fetch {
         lines.push(Line::of(Kind::Note, "  fetch: ").and(Kind::Plain, shell(fetch)));
     }
     lines.push(Line::of(Kind::Note, "  add again with: ").and(Kind::Plain, shell(&hint.flags)));
     lines
+}
+
+/// How many sources lack, and in which way: `8 sources missing, 2 don't fit`.
+fn counts(hint: &Hint) -> String {
+    let ways = [
+        (hint.missing, "missing", "missing"),
+        (hint.mismatched, "doesn't fit", "don't fit"),
+        (hint.ambiguous, "fits several files that differ", "fit several files that differ"),
+    ];
+    let mut told = String::new();
+    for (number, one, many) in ways.into_iter().filter(|(number, ..)| *number > 0) {
+        let way = if number == 1 { one } else { many };
+        match told.is_empty() {
+            true => told = format!("{} {way}", count(number, "source", "sources")),
+            false => told = format!("{told}, {} {way}", grouped(number)),
+        }
+    }
+    told
 }
 
 /// Words as a shell reads them back.

@@ -11,8 +11,8 @@ pub(super) fn parse(text: &[u8]) -> Result<About, Refusal> {
     let version = required(text, "Version")?;
     let architecture = required(text, "Architecture")?;
     let source = match field(text, "Source")? {
-        None => SourcePackage { name: name.clone(), version: version.clone() },
-        Some(source) => match source.split_once('(') {
+        None => None,
+        Some(source) => Some(match source.split_once('(') {
             None => SourcePackage { name: source, version: version.clone() },
             Some((name, rest)) => {
                 let version = rest.strip_suffix(')').map(str::trim).filter(|version| !version.is_empty());
@@ -24,7 +24,7 @@ pub(super) fn parse(text: &[u8]) -> Result<About, Refusal> {
                 })?;
                 SourcePackage { name: name.trim().to_owned(), version: version.to_owned() }
             }
-        },
+        }),
     };
     Ok(About { name, version, architecture, source })
 }
@@ -65,16 +65,17 @@ mod tests {
     use super::parse;
 
     #[test]
-    fn the_source_package_is_the_package_itself_unless_it_says_otherwise() {
+    fn a_source_package_is_what_the_field_says_and_nothing_without_it() {
         let fields = "Package: a\nVersion: 1:2-3\nArchitecture: amd64\nDescription: x\n Package: no\n";
         for (source, expected) in [
-            ("", ("a", "1:2-3")),
-            ("Source: b\n", ("b", "1:2-3")),
-            ("source: b (4-5)\n", ("b", "4-5")),
-            ("\nSource: of another paragraph\n", ("a", "1:2-3")),
+            ("", None),
+            ("Source: b\n", Some(("b", "1:2-3"))),
+            ("source: b (4-5)\n", Some(("b", "4-5"))),
+            ("\nSource: of another paragraph\n", None),
         ] {
             let about = parse(format!("{fields}{source}").as_bytes()).unwrap();
-            assert_eq!((about.source.name.as_str(), about.source.version.as_str()), expected);
+            let told = about.source.as_ref().map(|source| (source.name.as_str(), source.version.as_str()));
+            assert_eq!(told, expected);
         }
     }
 

@@ -170,8 +170,8 @@ pub(crate) struct About {
     pub(crate) version: String,
     /// Its architecture.
     pub(crate) architecture: String,
-    /// The source package that it was built from: itself where it names none.
-    pub(crate) source: SourcePackage,
+    /// The source package that it was built from, where it names one.
+    pub(crate) source: Option<SourcePackage>,
 }
 
 /// What was found in a package that was read to its end.

@@ -142,7 +142,8 @@ fn every_packing_gives_the_same_members() {
             (about.name.as_str(), about.version.as_str(), about.architecture.as_str()),
             ("hello", "2.10-3", "amd64")
         );
-        assert_eq!((about.source.name.as_str(), about.source.version.as_str()), ("greetings", "2.0"));
+        let source = about.source.unwrap();
+        assert_eq!((source.name.as_str(), source.version.as_str()), ("greetings", "2.0"));
     }
 }
 

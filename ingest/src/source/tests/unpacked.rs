@@ -25,14 +25,16 @@ fn package(folder: &Path, format: &str) -> PathBuf {
         ("debian/patches/series", "fix.patch\n"),
         ("debian/patches/fix.patch", patch),
     ]);
-    let mut files = String::new();
+    let (mut files, mut strong) = (String::new(), String::new());
     for (name, bytes) in [("hello_2.10.orig.tar.gz", upstream), ("hello_2.10-3.debian.tar.gz", debian)] {
-        let md5: String = Md5::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let md5: String = Hasher::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         files += &format!(" {md5} {} {name}\n", bytes.len());
+        strong += &format!(" {} {} {name}\n", Sha256Digest::of(&bytes), bytes.len());
         fs::write(folder.join(name), bytes).unwrap();
     }
     let dsc = folder.join("hello_2.10-3.dsc");
-    fs::write(&dsc, format!("Format: {format}\nSource: hello\nVersion: 2.10-3\nFiles:\n{files}")).unwrap();
+    let fields = format!("Format: {format}\nSource: hello\nVersion: 2.10-3\n");
+    fs::write(&dsc, format!("{fields}Checksums-Sha256:\n{strong}Files:\n{files}")).unwrap();
     dsc
 }
 
@@ -48,7 +50,8 @@ fn tarball(files: &[(&str, &str)]) -> Vec<u8> {
 }
 
 /// What [`package`] unpacks to.
-const UNPACKED: [(&str, &str); 6] = [
+const UNPACKED: [(&str, &str); 7] = [
+    (".pc/applied-patches", "fix.patch\n"),
     ("hello.c", "int patched;\n"),
     ("lib/a.c", "int a;\n"),
     ("debian/changelog", "hello (2.10-3) sid; urgency=low\n"),
@@ -70,6 +73,41 @@ fn a_source_package_is_the_folder_that_it_unpacks_to() {
         assert_eq!(trees.documents(None), expected.documents(None));
     }
     assert_eq!(expected.documents(None)[0].package.as_ref().unwrap().version, "2.10-3");
+    assert_eq!(expected.unpatched().count(), 0);
+}
+
+/// Every file that a `.dsc` names is held to its SHA-256 there; a signature is not asked for, and one that nobody here knows
+/// changes nothing.
+#[test]
+fn a_source_package_that_was_tampered_with_is_refused() {
+    let tampered = |name: &str, change: &dyn Fn(Vec<u8>) -> Vec<u8>| {
+        let packed = tempfile::tempdir().unwrap();
+        let dsc = package(packed.path(), "3.0 (quilt)");
+        let path = packed.path().join(name);
+        fs::write(&path, change(fs::read(&path).unwrap())).unwrap();
+        unpacked(&[&dsc])
+    };
+    let other = tarball(&[("hello-2.10/hello.c", "int old;\n"), ("hello-2.10/lib/a.c", "int b;\n")]);
+    refused(tampered("hello_2.10.orig.tar.gz", &|_| other.clone()), "hello_2.10.orig.tar.gz");
+    // Bytes after the end are another file too.
+    let longer = |mut bytes: Vec<u8>| {
+        bytes.push(0);
+        bytes
+    };
+    refused(tampered("hello_2.10-3.debian.tar.gz", &longer), "hello_2.10-3.debian.tar.gz");
+    let weak = |bytes: Vec<u8>| {
+        let text = String::from_utf8(bytes).unwrap();
+        let (fields, rest) = text.split_once("Checksums-Sha256:").unwrap();
+        format!("{fields}Files:{}", rest.split_once("Files:").unwrap().1).into_bytes()
+    };
+    refused(tampered("hello_2.10-3.dsc", &weak), "weak checksums");
+    let signed = |bytes: Vec<u8>| {
+        let text = String::from_utf8(bytes).unwrap();
+        let (begin, end) =
+            ("-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n", "-----END PGP SIGNATURE-----\n");
+        format!("{begin}\n{text}\n-----BEGIN PGP SIGNATURE-----\n\niQ==\n{end}").into_bytes()
+    };
+    assert_eq!(tampered("hello_2.10-3.dsc", &signed).unwrap().unpatched().count(), 0);
 }
 
 #[test]

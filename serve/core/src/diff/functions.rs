@@ -13,7 +13,7 @@ use super::{
     Compared, editions,
     rows::{Shaped, rows_of},
 };
-use crate::{Edition, Error, Request, Result, Store, cursor, functions::key_of, window::PACK};
+use crate::{Edition, Error, Request, Result, Store, cursor, functions::key_of, raw, window::PACK};
 
 /// Most pairs of one answer.
 pub const MOST: usize = 500;
@@ -186,6 +186,16 @@ impl<S: Store> Request<S> {
         Ok(Compared { a: a.source().clone(), b: b.source().clone(), value: diff, next_cursor })
     }
 
+    /// What is said of a whole body, without parsing its first page's rows.
+    pub(crate) async fn function_head(&mut self, edition: &Edition, entry: &FunctionEntry) -> Result<Head> {
+        let path = format!("{}/{PACK}", edition.folder());
+        let first = self.members(edition.folder(), PACK, &[entry.2]).await?;
+        let head = first.first().and_then(|(_, page)| raw::member(page, "head"));
+        let expected = "the pages of the body that the look-up names";
+        let head = head.ok_or_else(|| Error::Damaged { path: path.clone(), expected, source: None })?;
+        self.parse_part(&path, head)
+    }
+
     /// All rows of a body, beside so many others.
     async fn shaped(
         &mut self,
@@ -202,8 +212,8 @@ impl<S: Store> Request<S> {
         };
         let first = self.members(edition.folder(), PACK, &[entry.2]).await?;
         let (_, page) = first.first().ok_or_else(damaged)?;
-        let pages = crate::raw::member(page, "pages").and_then(crate::raw::number).ok_or_else(damaged)?;
-        let head = crate::raw::member(page, "head").ok_or_else(damaged)?;
+        let pages = raw::member(page, "pages").and_then(raw::number).ok_or_else(damaged)?;
+        let head = raw::member(page, "head").ok_or_else(damaged)?;
         let head: Head = self.parse_part(&path, head)?;
         let too_large = |rows: u64| Error::TooLarge {
             what: "both functions together have more rows than are aligned",
@@ -220,9 +230,8 @@ impl<S: Store> Request<S> {
         }
         let mut rows = Vec::with_capacity(head.rows_total as usize);
         let mut take = |page: &[u8]| -> Result<()> {
-            let named = crate::raw::member(page, "key")
-                .and_then(crate::raw::text)
-                .is_some_and(|told| told == key.to_string());
+            let named =
+                raw::member(page, "key").and_then(raw::text).is_some_and(|told| told == key.to_string());
             let found = rows_of(page, key).filter(|_| named).ok_or_else(damaged)?;
             rows.extend(found);
             Ok(())

@@ -136,7 +136,7 @@ impl<'a> PageNumbers<'a> {
             *slot = Some(*known.files.entry(cited.clone()).or_insert_with(|| {
                 window.files.push(WindowFile {
                     left_out: None,
-                    level: cited.level.map(|level| Level::of(edition, level, cited.tree)),
+                    level: cited.level.map(|level| Level::of(edition, level, cited.tree, &cited.also)),
                     lines: Vec::new(),
                     names: cited.names,
                     path: cited.path.clone(),

@@ -36,6 +36,7 @@ pub fn large() -> Vec<u8> {
 pub fn cited(path: &str, bytes: Option<&[u8]>, tree: u32) -> CitedFile {
     let published = bytes.map(Sha256Digest::of);
     CitedFile {
+        also: Vec::new(),
         level: published.map(|_| SourceLevel::PathMatched),
         names: published.map(|_| (3, 3)),
         path: Name::from(path),
@@ -46,6 +47,7 @@ pub fn cited(path: &str, bytes: Option<&[u8]>, tree: u32) -> CitedFile {
 
 pub fn file_of(cited: &CitedFile, bytes: Option<&[u8]>, level: SourceLevel) -> SourceFile {
     SourceFile {
+        also: cited.also.clone(),
         last_line: 1,
         level: if bytes.is_some() { SourceLevel::PathMatched } else { level },
         lines: bytes.map(Lines::of),
