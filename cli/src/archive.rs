@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use elfscope_core::{Edition, Error, Request, escape};
+use elfscope_core::{Config, Edition, Error, Request, Service, escape};
 use elfscope_ingest::archive::Archive;
 use elfscope_local::FolderStore;
 use elfscope_schema::{BuildId, EditionId};
@@ -50,6 +50,11 @@ impl Location {
     /// A new question.
     pub(crate) fn request(&self) -> Request<&FolderStore> {
         Request::new(&self.store)
+    }
+
+    /// The archive, as the tools of agents ask it.
+    pub(crate) fn service(&self) -> Service<FolderStore> {
+        Service::new(self.store.clone(), Config::default())
     }
 
     /// The archive, to write to; made where there is none.

@@ -68,6 +68,9 @@ pub(crate) enum Command {
 /// What BUILD means, for every command's help.
 pub(crate) const BUILD: &str =
     "A name (libc.so.6), a build id or its first 6 digits, BUILD/EDITION, or the path of an ELF file";
+/// What BUILD means where a link may stand too.
+pub(crate) const BUILD_OR_LINK: &str = "A name (libc.so.6), a build id or its first 6 digits, BUILD/EDITION, or the path of an ELF file; \
+    or a link that an answer gave, alone (in quotes: it has `&` in it)";
 /// What FUNCTION means.
 pub(crate) const FUNCTION: &str =
     "A name, name@version, an address (0x1139, anywhere inside), or a key (1139-31)";

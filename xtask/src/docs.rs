@@ -1,9 +1,11 @@
-//! `docs/schema/<document>.json`: the JSON Schema of every document, generated from the types of `schema`.
+//! `docs/schema/<document>.json`: the JSON Schema of every document, generated from the types of `schema`; and `docs/errors.md`:
+//! the codes of refusals, from the list in `serve/core/src/error/codes.rs`.
 
-use std::{collections::BTreeMap, fs, path::PathBuf};
+use std::{collections::BTreeMap, fmt::Write as _, fs, path::PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
+use elfscope_core::error::codes::CODES;
 use elfscope_schema::documents::DOCUMENTS;
 
 use crate::run::root;
@@ -21,7 +23,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         if let [first, ..] = &stale[..] {
             bail!("{} is out of date ({} files): run `cargo xtask docs`", first.0.display(), stale.len());
         }
-        println!("docs/schema is up to date: {} files", DOCUMENTS.len());
+        println!("docs/schema is up to date: {} files, and docs/errors.md", DOCUMENTS.len());
         return Ok(());
     }
     for (path, text) in &stale {
@@ -32,7 +34,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         .with_context(|| format!("{} can't be written", path.display()))?;
         println!("{}", path.strip_prefix(root()).unwrap_or(path).display());
     }
-    println!("{} of {} files of docs/schema changed", stale.len(), DOCUMENTS.len());
+    println!("{} of {} files changed", stale.len(), DOCUMENTS.len() + 1);
     Ok(())
 }
 
@@ -49,5 +51,21 @@ pub(crate) fn stale() -> Result<Vec<(PathBuf, Option<String>)>> {
         let text = serde_json::to_string_pretty(&schema)? + "\n";
         wanted.insert(folder.join(format!("{}.json", document.name)), Some(text));
     }
+    wanted.insert(root().join("docs/errors.md"), Some(errors()));
     Ok(wanted.into_iter().filter(|(path, text)| fs::read_to_string(path).ok() != *text).collect())
+}
+
+/// The page of codes.
+fn errors() -> String {
+    let mut text = "# Refusals\n\nEvery refusal is `{code, message, given, allowed, fix}`, the same on the command line, over HTTP and \
+        over MCP. A code never\nchanges its meaning. This page is made by `cargo xtask docs`.\n"
+        .to_owned();
+    for code in CODES {
+        let _ = write!(
+            text,
+            "\n## `{}`\n{}\n\n- What to do: {}\n- For example: {}\n",
+            code.code, code.cause, code.fix, code.example
+        );
+    }
+    text
 }

@@ -1,21 +1,10 @@
 //! `callees`: what a function calls.
 
-use elfscope_core::{
-    calls::edge_at,
-    listing::{self, Kind, Line},
-};
+use elfscope_core::listing::{self, Kind, Line};
 use elfscope_schema::Edge;
 
 use super::{Context, Paging};
-use crate::{
-    args,
-    exit::Exit,
-    failure::Failure,
-    output::{
-        count,
-        table::{Table, cell},
-    },
-};
+use crate::{args, exit::Exit, failure::Failure, output::count};
 
 /// Tells what a function calls, and how sure that is.
 #[derive(Debug, clap::Args)]
@@ -56,7 +45,7 @@ impl CalleesOf {
             cursor.clone_from(&answer.next_cursor);
             let callees = &answer.value;
             let fits = |edge: &&Edge| self.class.as_ref().is_none_or(|class| edge.class.name() == class);
-            let edges: Vec<&Edge> = callees.edges.iter().filter(fits).collect();
+            let edges: Vec<Edge> = callees.edges.iter().filter(fits).cloned().collect();
             shown += edges.len();
             if context.out.json {
                 context.out.document(&answer)?;
@@ -67,17 +56,7 @@ impl CalleesOf {
                     line.push(Kind::Note, format!("  {}", count(callees.total, "way out", "ways out")));
                     context.out.line(&line)?;
                 }
-                let mut table = Table::new(&["", "", ""]);
-                for edge in edges {
-                    let mut class = Line::of(Kind::Plain, edge.class.name());
-                    class.push(Kind::Note, if edge.conditional { " (conditional)" } else { "" });
-                    table.row(vec![
-                        cell(Kind::Address, edge_at(callees.key, edge).to_string()),
-                        class,
-                        listing::edge(edge),
-                    ]);
-                }
-                context.out.lines(&table.lines(2))?;
+                context.out.lines(&listing::callees(callees.key, &edges))?;
             }
             if cursor.is_none() || self.paging.left(shown) == 0 {
                 break;

@@ -1,21 +1,9 @@
 //! `callers`: who calls a function or an imported symbol.
 
-use elfscope_core::{
-    Callee, escape,
-    listing::{self, Kind, Line},
-    versioned,
-};
+use elfscope_core::listing::{self, Kind};
 
 use super::{Context, Paging};
-use crate::{
-    args,
-    exit::Exit,
-    failure::Failure,
-    output::{
-        count,
-        table::{Table, cell},
-    },
-};
+use crate::{args, exit::Exit, failure::Failure, output::count};
 
 /// Tells who calls a function or an imported symbol of the binary.
 #[derive(Debug, clap::Args)]
@@ -37,22 +25,7 @@ impl CallersOf {
     pub(crate) fn run(&self, context: &mut Context) -> Result<Exit, Failure> {
         let edition = context.location.edition(&self.build)?;
         let callee = pollster::block_on(context.location.request().callee(&edition, &self.function))?;
-        let title = match &callee {
-            Callee::Body(entry) => match entry.5.first() {
-                Some((name, version, default)) => {
-                    Line::of(Kind::Title, escape::name(&versioned(name, version.as_ref(), *default)))
-                }
-                None => Line::of(Kind::Title, elfscope_core::key_of(entry).to_string()),
-            },
-            Callee::Import(entry) => {
-                let name = escape::name(&versioned(&entry.name, entry.version.as_ref(), false));
-                let line = Line::of(Kind::Title, name).and(Kind::Note, "  imported");
-                match &entry.library {
-                    Some(library) => line.and(Kind::Note, format!(" from {}", escape::name(library.text()))),
-                    None => line,
-                }
-            }
-        };
+        let title = listing::callee(&callee);
         let mut cursor = self.paging.cursor.clone();
         let mut shown = 0;
         let mut head = true;
@@ -79,20 +52,7 @@ impl CallersOf {
                     );
                     context.out.line(&line)?;
                 }
-                let mut table = Table::new(&["", "", ""]);
-                for caller in &callers.callers {
-                    let from = match &caller.name {
-                        Some(name) => cell(Kind::Symbol, listing::called(name)),
-                        None => cell(Kind::Address, caller.from.to_string()),
-                    };
-                    let mut how = Line::of(Kind::Note, caller.class.name());
-                    how.push(Kind::Note, if caller.conditional { ", conditional" } else { "" });
-                    if let Some(offset) = caller.offset {
-                        how.push(Kind::Note, format!(", to +0x{offset:x}"));
-                    }
-                    table.row(vec![cell(Kind::Address, caller.at.to_string()), from, how]);
-                }
-                context.out.lines(&table.lines(2))?;
+                context.out.lines(&listing::callers(&callers.callers))?;
                 if let Some(also) = &callers.also {
                     let line = context.location.command(&["callers", &self.build, also]);
                     context.out.note(format!(

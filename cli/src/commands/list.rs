@@ -1,25 +1,15 @@
 //! `list`: the builds in the archive.
 
-use elfscope_core::{escape, listing::Kind};
+use elfscope_core::{escape, listing};
 use elfscope_schema::IndexEntry;
 use serde::Serialize;
 
 use super::Context;
-use crate::{
-    exit::Exit,
-    failure::Failure,
-    output::{
-        count, grouped, share,
-        table::{Table, cell},
-    },
-};
+use crate::{exit::Exit, failure::Failure, output::count};
 
 /// Lists the builds in the archive.
 #[derive(Debug, clap::Args)]
 pub(crate) struct List {}
-
-/// Characters of a build id that are shown: all of a usual one; the start of a longer one works in its place.
-const ID: usize = 40;
 
 #[derive(Serialize)]
 struct Told {
@@ -56,25 +46,7 @@ impl List {
             context.out.note(format!("or look at an example first: {} demo", crate::archive::program()))?;
             return Ok(Exit::Done);
         }
-        // A column that says nothing is left out.
-        let packages = builds.iter().any(|build| build.package.is_some());
-        let head = ["name", "build id", "machine", ">functions", ">rows", ">with line", "package"];
-        let mut table = Table::new(&head[..head.len() - usize::from(!packages)]);
-        for build in &builds {
-            let mut row = vec![
-                cell(Kind::Title, escape::name(build.name.text())),
-                cell(Kind::Address, build.build_id.as_str().chars().take(ID).collect::<String>()),
-                cell(Kind::Plain, escape::name(&build.machine)),
-                cell(Kind::Plain, grouped(build.functions)),
-                cell(Kind::Plain, grouped(build.rows)),
-                cell(Kind::Plain, share(build.rows_with_line, build.rows)),
-            ];
-            if packages {
-                row.push(cell(Kind::Plain, escape::name(build.package.as_deref().unwrap_or_default())));
-            }
-            table.row(row);
-        }
-        context.out.lines(&table.lines(0))?;
+        context.out.lines(&listing::builds(&builds))?;
         context.out.note(count(total, "build", "builds"))?;
         Ok(Exit::Done)
     }

@@ -1,23 +1,15 @@
 //! `search`: functions, data, imports, strings and sources by their text, bodies by their digest, functions by their source.
 
 use elfscope_core::{
-    Hit, HitKind, Match, Query, escape,
-    listing::{Kind, Line, called},
+    HitKind, Match, Query, escape,
+    listing::{self, Kind, Line},
     search::MOST,
-    spell, versioned,
+    spell,
 };
 use elfscope_schema::BodyDigest;
 
 use super::{Context, Paging};
-use crate::{
-    args,
-    exit::Exit,
-    failure::Failure,
-    output::{
-        count,
-        table::{Table, cell},
-    },
-};
+use crate::{args, exit::Exit, failure::Failure, output::count};
 
 /// Finds functions, data, imports, strings and sources.
 #[derive(Debug, clap::Args)]
@@ -104,7 +96,7 @@ impl Search {
             if context.out.json {
                 context.out.document(&answer)?;
             } else {
-                context.out.lines(&table(&answer.value.hits))?;
+                context.out.lines(&listing::hits(&answer.value.hits))?;
             }
             if cursor.is_none() || self.paging.left(shown) == 0 {
                 break;
@@ -187,15 +179,7 @@ impl Search {
             if context.out.json {
                 context.out.document(&answer)?;
             } else {
-                let mut table = Table::new(&["", ""]);
-                for function in &answer.value.functions {
-                    let name = function.name.as_ref().map(called).unwrap_or_default();
-                    table.row(vec![
-                        cell(Kind::Address, spell(function.key.address)),
-                        cell(Kind::Symbol, name),
-                    ]);
-                }
-                context.out.lines(&table.lines(0))?;
+                context.out.lines(&listing::cited_by(&answer.value))?;
             }
             if cursor.is_none() || self.paging.left(shown) == 0 {
                 break;
@@ -226,37 +210,4 @@ impl What {
             Self::Source => HitKind::Source,
         }
     }
-}
-
-/// The results as lines. Where only the mangled name of a function fits, its demangled form stands beside it.
-fn table(hits: &[Hit]) -> Vec<Line> {
-    let mut table = Table::new(&["", "", ""]);
-    for hit in hits {
-        let (word, kind) = match hit.kind {
-            HitKind::Function => ("function", Kind::Symbol),
-            HitKind::Data => ("data", Kind::Symbol),
-            HitKind::Tls => ("thread-local", Kind::Symbol),
-            HitKind::Import => ("import", Kind::Import),
-            HitKind::String => ("string", Kind::String),
-            HitKind::Source => ("source", Kind::Source),
-        };
-        let text = match hit.kind {
-            HitKind::String => escape::quoted(hit.name.text(), false),
-            HitKind::Source => escape::path(hit.name.text()),
-            _ => escape::name(&versioned(&hit.name, hit.version.as_ref(), hit.default)),
-        };
-        let mut text = cell(kind, text);
-        if let Some(other) = hit.other.as_ref().filter(|_| !hit.demangled) {
-            text.push(Kind::Note, format!("  {}", escape::name(other.text())));
-        }
-        if let Some(level) = hit.not_published {
-            text.push(Kind::Note, format!("  text not here: {}", level.name()));
-        }
-        table.row(vec![
-            cell(Kind::Note, word),
-            cell(Kind::Address, hit.address.map(spell).unwrap_or_default()),
-            text,
-        ]);
-    }
-    table.lines(0)
 }

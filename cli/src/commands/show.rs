@@ -1,11 +1,13 @@
 //! `show`: what a binary is, or a listing of one of its functions, or what is at an address, or lines of a source.
 
 mod data;
+mod linked;
 mod source;
 mod summary;
 
 use elfscope_core::{
-    Answer, Edition, Error, LeftOut, Place, Window, escape,
+    Answer, Edition, Error, LeftOut, Link, Place, Window, escape,
+    link::View,
     listing::{self, Options},
     window::{From, MOST_ROWS},
 };
@@ -18,9 +20,10 @@ use crate::{args, exit::Exit, failure::Failure};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  elfscope show libc.so.6\n  elfscope show libc.so.6 puts\n  \
     elfscope show libc.so.6 puts --source\n  elfscope show libc.so.6 0x80e50\n  \
-    elfscope show libc.so.6 src:libio/ioputs.c:30-50\n  elfscope show ./a.out main --all | less -R")]
+    elfscope show libc.so.6 src:libio/ioputs.c:30-50\n  elfscope show ./a.out main --all | less -R\n  \
+    elfscope show libc.so.6 puts --from 3 --rows 4 --cite\n  elfscope show '#v=1&b=…&w=listing&f=…&r=3-6'")]
 pub(crate) struct Show {
-    #[arg(value_name = "BUILD", help = args::BUILD)]
+    #[arg(value_name = "BUILD|LINK", help = args::BUILD_OR_LINK)]
     build: String,
     #[arg(value_name = "FUNCTION|0xADDRESS|src:PATH[:FROM-TO]", help = args::SHOWN)]
     function: Option<String>,
@@ -39,6 +42,9 @@ pub(crate) struct Show {
     /// Leave the bytes of the instructions out
     #[arg(long)]
     no_bytes: bool,
+    /// Print what a citation needs: the link of exactly these rows, pinned to the edition, and the rows
+    #[arg(long, conflicts_with = "all")]
+    cite: bool,
 }
 
 /// Rows of a function that are shown where nothing else is asked for.
@@ -50,6 +56,10 @@ const AROUND: (u32, u32) = (40, 12);
 
 impl Show {
     pub(crate) fn run(&self, context: &mut Context) -> Result<Exit, Failure> {
+        if Link::is_meant(&self.build) {
+            linked::show(context, &self.build)?;
+            return Ok(Exit::Done);
+        }
         let edition = context.location.edition(&self.build)?;
         let Some(function) = &self.function else {
             summary::show(context, &edition, &self.build)?;
@@ -114,6 +124,9 @@ impl Show {
         loop {
             let answer = self.window(context, edition, entry, from, left.min(MOST_ROWS))?;
             let window = &answer.value;
+            if self.cite {
+                return self.citation(context, edition, window);
+            }
             options.rows = Some(left);
             left = left.saturating_sub(window.len());
             let next = window.next_row;
@@ -141,6 +154,28 @@ impl Show {
 }
 
 impl Show {
+    /// The link of these rows, and the rows.
+    fn citation(&self, context: &mut Context, edition: &Edition, window: &Window) -> Result<(), Failure> {
+        let mut link = Link::of(edition, View::Listing);
+        link.function = Some(window.key);
+        link.shown = self.source.then(|| "source".to_owned());
+        let (from, len) = (u64::from(window.rows_from), u64::from(window.len()));
+        link.rows = len.checked_sub(1).map(|last| (from, from + last));
+        link.focus = window.focus.map(u64::from);
+        context.out.plain(link.url(""))?;
+        context.out.plain("")?;
+        let options = Options {
+            head: false,
+            numbers: true,
+            bytes: !self.no_bytes,
+            rows: Some(window.len()),
+            ..Options::default()
+        };
+        let mut cited = window.clone();
+        cited.next_row = None;
+        context.out.lines(&listing::render(edition, &cited, options))
+    }
+
     /// One window, with its source where that is asked for: of fewer rows where their source would not all fit a request.
     fn window(
         &self,

@@ -2,8 +2,11 @@
 
 pub(crate) mod progress;
 pub(crate) mod style;
-pub(crate) mod table;
 
+pub(crate) use elfscope_core::listing::{
+    numbers::{count, grouped, share},
+    table,
+};
 pub(crate) use progress::bar;
 
 use std::io::{self, Write as _};
@@ -93,48 +96,4 @@ pub(crate) fn aside(line: &Line) {
     style::push(&mut text, line);
     text.push('\n');
     let _ = AutoStream::auto(io::stderr()).write_all(text.as_bytes());
-}
-
-/// A number with its thousands apart.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A number and what it counts.
-pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
-    format!("{} {}", grouped(number), if number == 1 { one } else { many })
-}
-
-/// A part of a whole, in percent; never 0 % or 100 % of what isn't.
-pub(crate) fn share(part: u64, whole: u64) -> String {
-    match (part, whole) {
-        (0, _) => "0 %".to_owned(),
-        (part, whole) if part == whole => "100 %".to_owned(),
-        (part, whole) => {
-            let tenths = (u128::from(part) * 1000 / u128::from(whole.max(1))).clamp(1, 999);
-            format!("{}.{} %", tenths / 10, tenths % 10)
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_read_well() {
-        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
-        assert_eq!(
-            [(0, 0), (0, 9), (1, 100_000), (99_999, 100_000), (5, 5), (1, 3)].map(|(a, b)| share(a, b)),
-            ["0 %", "0 %", "0.1 %", "99.9 %", "100 %", "33.3 %"]
-        );
-    }
 }

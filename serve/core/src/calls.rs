@@ -18,6 +18,8 @@ pub const MOST: usize = 200;
 
 /// Names of a function that are looked for among the imports.
 const ALSO: usize = 2;
+/// Pages that looking for one of them and what is asked for itself take at most.
+const ALSO_ROOM: usize = 6;
 
 /// What starts the name of an imported symbol where a function may stand too.
 pub const IMPORT: &str = "import:";
@@ -191,6 +193,9 @@ impl<S: Store> Request<S> {
         let mut callers = Callers { of, name, also: None, callers: Vec::new(), total: 0 };
         if let (Callee::Body(entry), None) = (callee, cursor) {
             for (name, _, _) in entry.5.iter().take(ALSO) {
+                if !self.has_room(ALSO_ROOM, limits::INDEX_PAGE) {
+                    break;
+                }
                 let found = self.imports(edition, name.text()).await?;
                 if let Some(entry) = found.iter().find(|entry| entry.callers.is_some()) {
                     callers.also = Some(ask(entry));
@@ -221,19 +226,23 @@ impl<S: Store> Request<S> {
         Ok(Answer { source: edition.source().clone(), value: callers, next_cursor })
     }
 
-    /// The imported symbols of this name, one a version.
+    /// The imported symbols of this name, or of the name with this sort key: one a version.
     ///
     /// # Errors
     /// An archive that can't be read.
     pub async fn imports(&mut self, edition: &Edition, name: &str) -> Result<Vec<ImportEntry>> {
         let mut found: Vec<ImportEntry> = Vec::new();
-        let mut leaf =
-            self.seek::<ImportEntry>(edition, index::IMPORT, &Key::name(name), Seek::First).await?;
+        let sort_key = if crate::link::is_key(name) { name.into() } else { Name::sort_key(name) };
+        let key = Key::Text(sort_key.clone().into_owned());
+        let mut leaf = self.seek::<ImportEntry>(edition, index::IMPORT, &key, Seek::First).await?;
         while let Some(Leaf { number, records, last }) = leaf {
-            let ends = records
-                .last()
-                .is_some_and(|record| Name::sort_key(record.name.text()) > Name::sort_key(name));
-            found.extend(records.into_iter().filter(|record| record.name.text() == name));
+            let key_of = |record: &ImportEntry| Name::sort_key(record.name.text()).into_owned();
+            let ends = records.last().is_some_and(|record| *key_of(record) > *sort_key);
+            let fits = |record: &ImportEntry| match crate::link::is_key(name) {
+                true => *key_of(record) == *sort_key,
+                false => record.name.text() == name,
+            };
+            found.extend(records.into_iter().filter(fits));
             if ends || last || !self.room_for_leaf() {
                 break;
             }

@@ -1,6 +1,8 @@
 //! Refusals: one enum with stable codes. What was given, what is allowed and what to do instead are data beside the
 //! message; who shows them chooses the wording around it.
 
+pub mod codes;
+
 use std::io;
 
 use elfscope_schema::{BuildId, EditionId};
@@ -92,6 +94,16 @@ pub enum Error {
         tool: &'static str,
         /// What is wrong with them.
         why: String,
+    },
+    /// An argument that is longer than anything it could mean.
+    #[error("`{what}` has {given} bytes, more than {most}")]
+    TooLong {
+        /// The argument.
+        what: &'static str,
+        /// Its bytes.
+        given: usize,
+        /// Most bytes of it.
+        most: usize,
     },
     /// A query that no index can answer.
     #[error("a substring query needs at least {} bytes, `{}` has {}", elfscope_schema::limits::TRIGRAM, escape::name(given), given.len())]
@@ -232,6 +244,9 @@ pub enum Error {
 /// Most choices that an ambiguity lists.
 pub const MOST_CHOICES: usize = 20;
 
+/// Most characters of each text that a refusal repeats.
+const SAID: usize = 400;
+
 /// One thing that an ambiguous reference may be.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Choice {
@@ -273,6 +288,7 @@ impl Error {
             Self::Gone { .. } => "E_GONE",
             Self::BadReference { .. } => "E_BAD_REFERENCE",
             Self::BadArguments { .. } => "E_BAD_ARGUMENTS",
+            Self::TooLong { .. } => "E_INPUT_TOO_LARGE",
             Self::QueryTooShort { .. } => "E_QUERY_TOO_SHORT",
             Self::BadRegex { .. } => "E_BAD_REGEX",
             Self::NotIndexed { .. } => "E_NOT_INDEXED",
@@ -330,6 +346,7 @@ impl Error {
             Self::NotFound { near, .. } => near.clone(),
             Self::Ambiguous { choices, .. } => choices.iter().map(|choice| choice.ask.clone()).collect(),
             Self::WrongKind { wanted, .. } => vec![(*wanted).to_owned()],
+            Self::TooLong { most, .. } => vec![format!("at most {most} bytes")],
             Self::BadReference { allowed, .. }
             | Self::OutOfRange { allowed, .. }
             | Self::NotIndexed { allowed, .. }
@@ -373,6 +390,7 @@ impl Error {
                 "name the origin's host when the server is started: `--allow-host HOST`".to_owned()
             }
             Self::Changed { .. } => "ask without `If-Match` for what is there now".to_owned(),
+            Self::TooLong { .. } => "give a shorter text: the start of a name finds it too".to_owned(),
             Self::BadCursor { .. } => "ask again without a cursor".to_owned(),
             Self::Damaged { .. } => "verify the archive, then add the binary again".to_owned(),
             Self::Unsupported { .. } => "use a newer elfscope".to_owned(),
@@ -381,15 +399,15 @@ impl Error {
         })
     }
 
-    /// All of it as data.
+    /// All of it as data, made safe to show and short enough for any answer: a stranger's name may have 4 KiB.
     #[must_use]
     pub fn refusal(&self) -> Refusal {
         Refusal {
             code: self.code(),
             message: self.to_string(),
-            given: self.given().map(str::to_owned),
-            allowed: self.allowed(),
-            fix: self.fix(),
+            given: self.given().map(|given| escape::at_most(given, SAID)),
+            allowed: self.allowed().iter().map(|allowed| escape::at_most(allowed, SAID)).collect(),
+            fix: self.fix().map(|fix| escape::at_most(&fix, SAID)),
         }
     }
 }

@@ -34,6 +34,12 @@ pub fn line(text: &str) -> String {
     shown(text, LINE, false)
 }
 
+/// A text that stands around an answer, cut at so many characters.
+#[must_use]
+pub fn at_most(text: &str, characters: usize) -> String {
+    shown(text, characters, false)
+}
+
 /// A path, on one line: cut at its front, since its end says what it is; in quotes where it has spaces or quotes in it, so
 /// that it can't read on as what stands behind it.
 #[must_use]
@@ -90,25 +96,27 @@ pub fn quoted(text: &str, cut: bool) -> String {
     out
 }
 
+/// The limit counts what is shown: an escape of a character takes as many as it is long, so that no name makes a line longer.
 fn shown(text: &str, most: usize, quotes: bool) -> String {
-    let mut out = String::with_capacity(text.len());
-    for (count, (at, character)) in text.char_indices().enumerate() {
-        if count == most {
+    let mut out = String::with_capacity(text.len().min(most));
+    let mut width = 0;
+    for (at, character) in text.char_indices() {
+        let escaped = match character {
+            '\n' => "\\n".to_owned(),
+            '\r' => "\\r".to_owned(),
+            '\t' => "\\t".to_owned(),
+            '\0' => "\\0".to_owned(),
+            '\\' => "\\\\".to_owned(),
+            '"' if quotes => "\\\"".to_owned(),
+            _ if is_hidden(character) => format!("\\u{{{:x}}}", u32::from(character)),
+            _ => String::new(),
+        };
+        width += escaped.chars().count().max(1);
+        if width > most {
             let _ = write!(out, "…({} bytes more)", text.len() - at);
             break;
         }
-        match character {
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\0' => out.push_str("\\0"),
-            '\\' => out.push_str("\\\\"),
-            '"' if quotes => out.push_str("\\\""),
-            _ if is_hidden(character) => {
-                let _ = write!(out, "\\u{{{:x}}}", u32::from(character));
-            }
-            _ => out.push(character),
-        }
+        if escaped.is_empty() { out.push(character) } else { out.push_str(&escaped) }
     }
     out
 }
@@ -156,6 +164,10 @@ mod tests {
         assert_eq!(path("a.c:3  md5-verified\n\"x"), "\"a.c:3  md5-verified\\n\\\"x\"");
         let long = path(&format!("{}/ioputs.c", "d".repeat(300)));
         assert!(long.starts_with("(149 bytes before)…d") && long.ends_with("/ioputs.c"), "{long}");
+        assert_eq!(
+            name(&"\u{202e}".repeat(NAME)),
+            format!("{}…(420 bytes more)", "\\u{202e}".repeat(NAME / 8))
+        );
         let long = name(&"x".repeat(NAME + 5));
         assert!(long.ends_with("…(5 bytes more)"), "{long}");
     }

@@ -56,6 +56,7 @@ pub use diff::{BuildDiff, Compared, FunctionDiff};
 pub use edition::{Answer, Edition, Source, short, versioned};
 pub use error::{Choice, Error, Refusal, Result};
 pub use functions::{Place, key_of, spell};
+pub use link::Link;
 pub use providers::{Provider, Providers};
 pub use request::{Budget, Request};
 pub use search::{Hit, HitKind, Hits, Match, Query, SameCode};

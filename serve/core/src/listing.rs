@@ -3,9 +3,17 @@
 //! A line is spans of text, each of a kind that a terminal may colour; the text is the same without. Everything that a
 //! binary says of itself (names, strings, paths) is escaped and cut visibly: see [`crate::escape`].
 
+mod calls;
+mod data;
+mod diff;
 mod head;
+mod hits;
 mod notes;
+pub mod numbers;
+mod outline;
 mod source;
+mod summary;
+pub mod table;
 
 use std::fmt::Write as _;
 
@@ -13,7 +21,15 @@ use elfscope_schema::{Edge, FunctionName, Name, Row};
 
 use crate::{Edition, Window, escape, functions::spell};
 
+pub use calls::{callee, callees, callers};
+pub use data::data;
+pub use diff::{change_counts, changes, diff_head, diff_summary, pairs};
+pub(crate) use hits::hit_width;
+pub use hits::{cited_by, hits};
+pub use outline::outline;
 pub use source::source;
+pub use summary::{builds, sections, summary};
+use table::{Table, cell};
 
 /// What a span of text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -110,6 +126,10 @@ impl Line {
 pub struct Options {
     /// What is said of the whole body.
     pub head: bool,
+    /// Of that only what it is called, its key and which rows these are.
+    pub brief: bool,
+    /// The number of each row before it, and large numbers in its operands as decimals behind it.
+    pub numbers: bool,
     /// The bytes of each row.
     pub bytes: bool,
     /// How many rows are shown in all, where further windows stand right below this one.
@@ -118,7 +138,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { head: true, bytes: true, rows: None }
+        Self { head: true, brief: false, numbers: false, bytes: true, rows: None }
     }
 }
 
@@ -143,8 +163,9 @@ pub fn render(edition: &Edition, window: &Window, options: Options) -> Vec<Line>
             while let Some(edge) = edges.next_if(|edge| edge.row <= row.offset) {
                 leaving.push(edge);
             }
-            let mut line = columns.row(window, row, window.focus == Some(number));
-            notes::add(&mut line, columns.notes_at, row, &leaving);
+            let mut line = columns.row(window, row, number, window.focus == Some(number));
+            let decimals = if options.numbers { notes::decimals(&row.operands) } else { Vec::new() };
+            notes::add(&mut line, columns.notes_at, row, &leaving, &decimals);
             lines.push(line);
         }
     }
@@ -161,6 +182,7 @@ pub fn render(edition: &Edition, window: &Window, options: Options) -> Vec<Line>
 
 /// Where the columns of a window stand.
 struct Columns {
+    number: usize,
     address: usize,
     bytes: usize,
     notes_at: usize,
@@ -175,13 +197,18 @@ impl Columns {
         let address = last.to_string().len();
         let bytes = if options.bytes { widest(|row| row.bytes.len(), BYTES) * 3 } else { 0 };
         let code = widest(code_width, OPERANDS + 8);
-        let before = 2 + address + 2;
-        Self { address, bytes, notes_at: before + bytes + usize::from(bytes > 0) + code + 2 }
+        let most = window.rows_from.saturating_add(window.len()).to_string().len();
+        let number = if options.numbers { most } else { 0 };
+        let before = 2 + number + usize::from(number > 0) * 2 + address + 2;
+        Self { number, address, bytes, notes_at: before + bytes + usize::from(bytes > 0) + code + 2 }
     }
 
-    fn row(&self, window: &Window, row: &Row, marked: bool) -> Line {
+    fn row(&self, window: &Window, row: &Row, number: u32, marked: bool) -> Line {
         let mut line =
             Line::of(if marked { Kind::Mark } else { Kind::Plain }, if marked { "> " } else { "  " });
+        if self.number > 0 {
+            line.push(Kind::Note, format!("{number:>0$}  ", self.number));
+        }
         let address = window.key.address.plus(u64::from(row.offset));
         line.push(Kind::Address, format!("{:>1$}", address.to_string(), self.address));
         line.push(Kind::Plain, "  ");

@@ -122,6 +122,22 @@ impl<S: Store> Request<S> {
         Self { cache: Some(cache), ..Self::new(store) }
     }
 
+    /// The same question once more from here, with what was read and used so far: to ask for less where an answer turned out to
+    /// be too long. What both read, the shared cache gives the second time.
+    #[must_use]
+    pub fn fork(&self) -> Self
+    where
+        S: Clone,
+    {
+        Self {
+            store: self.store.clone(),
+            budget: self.budget,
+            parsed: self.parsed.clone(),
+            offsets: self.offsets.clone(),
+            cache: self.cache.clone(),
+        }
+    }
+
     /// What it has used so far.
     #[must_use]
     pub fn budget(&self) -> Budget {
@@ -293,6 +309,34 @@ impl<S: Store> Request<S> {
     pub(crate) async fn file_bytes(&mut self, path: &str) -> Result<Option<Vec<u8>>> {
         self.count_read(path)?;
         self.store.get(path).await.map_err(|source| store_error(path, source))
+    }
+
+    /// The inflated bytes of a member, unparsed, by way of the cache.
+    pub(crate) async fn member_kept(
+        &mut self,
+        folder: &str,
+        pack: &str,
+        ordinal: u64,
+    ) -> Result<Option<Arc<Vec<u8>>>> {
+        let slot = (format!("{folder}/{pack}#bytes"), ordinal);
+        let cached: Option<Arc<Vec<u8>>> =
+            self.cache.as_ref().and_then(|cache| cache.get(&slot)?.downcast().ok());
+        if let Some(bytes) = cached {
+            // What finding its place takes is counted as where it isn't cached.
+            let block = (format!("{folder}/{}", index_name(pack)), ordinal / OFFSETS);
+            if !self.offsets.contains_key(&block) {
+                self.count_read(&block.0)?;
+                self.offsets.insert(block, None);
+            }
+            self.count_read(&slot.0)?;
+            return Ok(Some(bytes));
+        }
+        let Some(bytes) = self.member_bytes(folder, pack, ordinal).await? else { return Ok(None) };
+        let bytes = Arc::new(bytes);
+        if let Some(cache) = &self.cache {
+            cache.put(&slot, Arc::clone(&bytes) as Decoded, bytes.len());
+        }
+        Ok(Some(bytes))
     }
 
     /// The bytes of a published source from `offset` on, fewer than `length` where it ends before.

@@ -107,6 +107,9 @@ pub struct Hits {
     pub hits: Vec<Hit>,
     /// How many records were looked at for them.
     pub scanned: u64,
+    /// Characters that their listing takes.
+    #[serde(skip)]
+    pub(crate) width: usize,
 }
 
 /// A body with the same code.
@@ -218,15 +221,17 @@ impl<S: Store> Request<S> {
     /// [`Error::QueryTooShort`] for a part of under three bytes, [`Error::BadRegex`], [`Error::BadCursor`], an archive that
     /// can't be read.
     pub async fn search(&mut self, edition: &Edition, query: &Query<'_>) -> Result<Answer<Hits>> {
-        self.search_leaving(edition, query, 0).await
+        self.search_within(edition, query, 0, usize::MAX).await
     }
 
-    /// A search that leaves room for so many pages more.
-    pub(crate) async fn search_leaving(
+    /// A search that leaves room for so many pages more, and whose listing takes at most so many characters; one result is told in any
+    /// case.
+    pub(crate) async fn search_within(
         &mut self,
         edition: &Edition,
         query: &Query<'_>,
         leave: usize,
+        room: usize,
     ) -> Result<Answer<Hits>> {
         let matcher = Matcher::of(query)?;
         let question = format!("search {:?} {:?} {}", query.matching, query.kinds, query.text);
@@ -235,9 +240,9 @@ impl<S: Store> Request<S> {
             Some(cursor) => cursor::read(cursor, name, &question)?,
             None => [0, START, 0],
         };
-        let mut found = Hits { hits: Vec::new(), scanned: 0 };
+        let mut found = Hits { hits: Vec::new(), scanned: 0, width: 0 };
         let (mut next, mut begun) = (None, false);
-        let walk = Walk { query, matcher, leave };
+        let walk = Walk { query, matcher, leave, room };
         for (phase, kinds) in (0_u64..).zip(PHASES) {
             if phase < at[0] || !kinds.iter().any(|kind| query.wants(*kind)) {
                 continue;
@@ -371,10 +376,9 @@ impl<S: Store> Request<S> {
                 if walk.matcher.fits(record.text()) {
                     let hit = record.hit();
                     if query.wants(hit.kind) && !walk.matcher.is_twice(&hit) {
-                        if found.hits.len() == walk.limit() {
+                        if !walk.take(found, hit) {
                             return Ok(Some([phase, number, place as u64]));
                         }
-                        found.hits.push(hit);
                     }
                 }
                 found.scanned += 1;
@@ -442,8 +446,8 @@ impl<S: Store> Request<S> {
                             return Ok(here);
                         }
                         let hit = self.parse_record::<R>(edition, record)?.hit();
-                        if !walk.matcher.is_twice(&hit) {
-                            found.hits.push(hit);
+                        if !walk.matcher.is_twice(&hit) && !walk.take(found, hit) {
+                            return Ok(here);
                         }
                     }
                     found.scanned += 1;
@@ -460,11 +464,25 @@ struct Walk<'a> {
     matcher: Matcher,
     /// Pages to leave room for.
     leave: usize,
+    /// Characters that the listing may take.
+    room: usize,
 }
 
 impl Walk<'_> {
     fn limit(&self) -> usize {
         self.query.limit.clamp(1, MOST)
+    }
+
+    /// Takes a result, unless there are enough.
+    fn take(&self, found: &mut Hits, hit: Hit) -> bool {
+        let width = crate::listing::hit_width(&hit);
+        let is_full = found.hits.len() == self.limit() || found.width.saturating_add(width) > self.room;
+        if is_full && !found.hits.is_empty() {
+            return false;
+        }
+        found.width += width;
+        found.hits.push(hit);
+        true
     }
 }
 

@@ -258,15 +258,20 @@ impl<S: Store> Request<S> {
         Ok((wanted.collect(), length == size))
     }
 
-    /// The index's records of this very path.
+    /// The index's records of this very path, or of the path with this sort key.
     pub(crate) async fn sources_at(&mut self, edition: &Edition, path: &str) -> Result<Vec<SourceEntry>> {
         let mut found: Vec<SourceEntry> = Vec::new();
-        let mut leaf =
-            self.seek::<SourceEntry>(edition, index::SOURCE, &Key::name(path), Seek::First).await?;
+        let sort_key = if crate::link::is_key(path) { path.into() } else { Name::sort_key(path) };
+        let key = Key::Text(sort_key.clone().into_owned());
+        let mut leaf = self.seek::<SourceEntry>(edition, index::SOURCE, &key, Seek::First).await?;
         while let Some(Leaf { number, records, last }) = leaf {
-            let past = |record: &SourceEntry| Name::sort_key(record.path.text()) > Name::sort_key(path);
-            let ends = records.last().is_some_and(past);
-            found.extend(records.into_iter().filter(|record| record.path.text() == path));
+            let key_of = |record: &SourceEntry| Name::sort_key(record.path.text()).into_owned();
+            let ends = records.last().is_some_and(|record| *key_of(record) > *sort_key);
+            let fits = |record: &SourceEntry| match crate::link::is_key(path) {
+                true => *key_of(record) == *sort_key,
+                false => record.path.text() == path,
+            };
+            found.extend(records.into_iter().filter(fits));
             if ends || last || !self.has_room(RESERVE, limits::INDEX_PAGE) {
                 break;
             }
@@ -300,7 +305,7 @@ impl<S: Store> Request<S> {
             limit: search::MOST,
             cursor: None,
         };
-        let mut answer = self.search_leaving(edition, &query, RESERVE).await?;
+        let mut answer = self.search_within(edition, &query, RESERVE, usize::MAX).await?;
         answer.value.hits.retain(|hit| hit.name.text().ends_with(&text));
         Ok((answer.value.hits, answer.next_cursor.is_some()))
     }

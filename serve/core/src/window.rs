@@ -66,6 +66,34 @@ impl Window {
         u32::try_from(self.rows().count()).unwrap_or(u32::MAX)
     }
 
+    /// The rows from one on, at most so many of them; all else is as it is here.
+    #[must_use]
+    pub fn part(&self, from: u32, count: u32) -> Self {
+        let mut part = Self { runs: Vec::new(), edges: Vec::new(), rows_from: from, ..self.clone() };
+        let end = from.saturating_add(count);
+        let mut number = self.rows_from;
+        for run in &self.runs {
+            let rows: Vec<Row> = (number..)
+                .zip(&run.rows)
+                .filter(|(number, _)| (from..end).contains(number))
+                .map(|(_, row)| row.clone())
+                .collect();
+            number += u32::try_from(run.rows.len()).unwrap_or(u32::MAX);
+            if !rows.is_empty() {
+                part.runs.push(Run { at: run.at, rows });
+            }
+        }
+        let offsets: Vec<u32> = part.rows().map(|(_, row)| row.offset).collect();
+        if let (Some(first), Some(last)) = (offsets.first(), offsets.last()) {
+            let edges = self.edges.iter().filter(|edge| (first..=last).contains(&&edge.row));
+            part.edges = edges.cloned().collect();
+        }
+        let next = from.saturating_add(part.len());
+        part.next_row = (next < self.head.rows_total).then_some(next);
+        part.focus = self.focus.filter(|focus| (from..next).contains(focus));
+        part
+    }
+
     /// Whether there are none: a body whose machine has no decoder.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -86,10 +114,20 @@ impl<S: Store> Request<S> {
         from: From,
         count: u32,
     ) -> Result<Answer<Window>> {
+        self.window_of(edition, entry, from, count.clamp(1, MOST_ROWS)).await
+    }
+
+    /// A window of as many rows as one request can read, at most `count`.
+    pub(crate) async fn window_of(
+        &mut self,
+        edition: &Edition,
+        entry: &FunctionEntry,
+        from: From,
+        count: u32,
+    ) -> Result<Answer<Window>> {
         let key = key_of(entry);
         let first = self.function_page(edition, entry, 0).await?;
         let head = first.head.clone().ok_or_else(|| damaged(edition))?;
-        let count = count.clamp(1, MOST_ROWS);
         let whole = Window {
             key,
             rows_from: 0,
@@ -137,11 +175,13 @@ impl<S: Store> Request<S> {
         window.rows_from = start;
         let mut known = Known::default();
         loop {
-            window.take(edition, &mut known, &page, start + count).ok_or_else(|| damaged(edition))?;
+            window
+                .take(edition, &mut known, &page, start.saturating_add(count))
+                .ok_or_else(|| damaged(edition))?;
             let end = start + window.len();
             window.next_row = (end < total).then_some(end);
             let next = page.page + 1;
-            if end >= start + count || next >= first.pages || !self.has_room(1, limits::PAGE) {
+            if end >= start.saturating_add(count) || next >= first.pages || !self.has_room(1, limits::PAGE) {
                 break;
             }
             page = self.function_page(edition, entry, next).await?;
@@ -202,7 +242,7 @@ impl<S: Store> Request<S> {
             };
             turn = !turn;
             let middle = low + u32::try_from(part.clamp(1, span - 1)).unwrap_or(1);
-            let bytes = self.member_bytes(edition.folder(), PACK, entry.2 + u64::from(middle)).await?;
+            let bytes = self.member_kept(edition.folder(), PACK, entry.2 + u64::from(middle)).await?;
             let start = bytes.as_deref().and_then(|bytes| page_start(bytes, by_row));
             let start = start.ok_or_else(|| damaged(edition))?;
             if start <= wanted {

@@ -274,7 +274,7 @@ fn a_listing_says_what_is_known_and_lets_nothing_act() {
     let lines = listing::render(&edition, &window.unwrap().value, Options::default());
     let text: Vec<String> = lines.iter().map(listing::Line::text).collect();
     let expected = r#"main  in small
-  is        function in .text, 16 bytes; bounds from .symtab
+  is        function in .text, 16 (0x10) bytes; bounds from .symtab
   key       1000-16
   names     main
   rows      all 4; 1 call or jump out

@@ -3,6 +3,7 @@
 //!
 //! To check another input, add it to [`inputs`]. Every comparison prints how much it compared; none may compare nothing.
 
+mod agents;
 mod callers;
 mod coverage;
 mod data;
@@ -108,6 +109,12 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<()> {
         }
         check(&elfscope, input, &found, &work, report)
             .with_context(|| format!("real input {}", input.name))?;
+    }
+    if wanted("ten questions") {
+        match &found.amd64 {
+            Some(libc) => agents::check(&elfscope, libc, &work, report).context("ten questions")?,
+            None => report.skip("ten questions", "there is no libc to ask about"),
+        }
     }
     if wanted("wrong sources") {
         wrong_sources(&elfscope, &found, &work, report).context("wrong sources")?;

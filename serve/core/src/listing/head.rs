@@ -2,14 +2,15 @@
 
 use elfscope_schema::{BodyKind, FunctionName, Origin};
 
-use super::{Kind, Line, Options, notes, title};
+use super::{Kind, Line, Options, notes, numbers, title};
 use crate::{Edition, Window, escape, versioned};
 
 /// Most names that are shown beside the first.
 const NAMES: usize = 6;
+/// Most parts of the same subprogram that are shown.
+const PARTS: usize = 8;
 
 pub(super) fn lines(edition: &Edition, window: &Window, options: Options) -> Vec<Line> {
-    let head = &window.head;
     let mut first = Line::of(Kind::Title, title(window));
     first.push(Kind::Note, format!("  in {}", escape::name(edition.source().name.text())));
     let mut lines = vec![first];
@@ -18,12 +19,48 @@ pub(super) fn lines(edition: &Edition, window: &Window, options: Options) -> Vec
         all.spans.extend(line.spans);
         lines.push(all);
     };
+    match options.brief {
+        true => say("key", Line::of(Kind::Address, window.key.to_string())),
+        false => whole(window, &mut say),
+    }
+    rows(window, options, &mut say);
+    lines.push(Line::default());
+    lines
+}
+
+/// Which rows these are.
+fn rows(window: &Window, options: Options, say: &mut impl FnMut(&str, Line)) {
+    let head = &window.head;
+    if head.rows_total > 0 {
+        let shown = window.len().max(options.rows.unwrap_or(0));
+        let end = window.rows_from.saturating_add(shown).min(head.rows_total);
+        let text = match window.rows_from {
+            0 if end == head.rows_total => format!("all {end}"),
+            from => format!("{from} to {} of {}", end.saturating_sub(1), head.rows_total),
+        };
+        say(
+            "rows",
+            Line::of(Kind::Plain, text).and(
+                Kind::Note,
+                match head.edges_total {
+                    0 => "; no calls or jumps out".to_owned(),
+                    1 => "; 1 call or jump out".to_owned(),
+                    edges => format!("; {edges} calls and jumps out"),
+                },
+            ),
+        );
+    }
+}
+
+/// All else that is said of the body.
+fn whole(window: &Window, say: &mut impl FnMut(&str, Line)) {
+    let head = &window.head;
     let (what, beside) = kind(head.kind);
     let mut is = Line::of(Kind::Plain, what);
     if let Some(section) = &head.section {
         is.push(Kind::Plain, format!(" in {}", escape::name(section.text())));
     }
-    is.push(Kind::Plain, format!(", {} bytes", window.key.size));
+    is.push(Kind::Plain, format!(", {}", numbers::bytes(window.key.size)));
     is.push(Kind::Note, format!("; bounds from {}", origin(head.bounds)));
     is.push(Kind::Note, beside);
     say("is", is);
@@ -69,8 +106,13 @@ pub(super) fn lines(edition: &Edition, window: &Window, options: Options) -> Vec
         say("size", size);
     }
     if !head.parts.is_empty() {
-        let parts: Vec<String> = head.parts.iter().map(ToString::to_string).collect();
-        say("parts", Line::of(Kind::Address, parts.join(", ")));
+        let parts: Vec<String> = head.parts.iter().take(PARTS).map(ToString::to_string).collect();
+        let left = head.parts.len() - parts.len();
+        let line = Line::of(Kind::Address, parts.join(", "));
+        say(
+            "parts",
+            line.and(Kind::Note, if left > 0 { format!(", and {left} more") } else { String::new() }),
+        );
     }
     if let Some(digests) = &head.digests {
         let mut line = Line::of(Kind::Bytes, digests.body.to_string());
@@ -87,27 +129,6 @@ pub(super) fn lines(edition: &Edition, window: &Window, options: Options) -> Vec
         line.push(Kind::Note, " shape");
         say("digests", line);
     }
-    if head.rows_total > 0 {
-        let shown = window.len().max(options.rows.unwrap_or(0));
-        let end = window.rows_from.saturating_add(shown).min(head.rows_total);
-        let text = match window.rows_from {
-            0 if end == head.rows_total => format!("all {end}"),
-            from => format!("{from} to {} of {}", end.saturating_sub(1), head.rows_total),
-        };
-        say(
-            "rows",
-            Line::of(Kind::Plain, text).and(
-                Kind::Note,
-                match head.edges_total {
-                    0 => "; no calls or jumps out".to_owned(),
-                    1 => "; 1 call or jump out".to_owned(),
-                    edges => format!("; {edges} calls and jumps out"),
-                },
-            ),
-        );
-    }
-    lines.push(Line::default());
-    lines
 }
 
 fn about(name: &FunctionName) -> String {

@@ -6,7 +6,7 @@ use super::{Kind, Line};
 use crate::{escape, functions::spell};
 
 /// Adds a row's notes to its line, from the column `at` on.
-pub(super) fn add(line: &mut Line, at: usize, row: &Row, edges: &[&Edge]) {
+pub(super) fn add(line: &mut Line, at: usize, row: &Row, edges: &[&Edge], decimals: &[String]) {
     let mut notes = Line::default();
     for edge in edges {
         separate(&mut notes);
@@ -22,11 +22,44 @@ pub(super) fn add(line: &mut Line, at: usize, row: &Row, edges: &[&Edge]) {
         separate(&mut notes);
         self::relocation(&mut notes, relocation);
     }
+    for decimal in decimals {
+        separate(&mut notes);
+        notes.push(Kind::Note, decimal.as_str());
+    }
     if !notes.spans.is_empty() {
         line.pad(at);
         line.push(Kind::Note, if line.width() > at { " ; " } else { "; " });
         line.spans.append(&mut notes.spans);
     }
+}
+
+/// The immediate numbers of operands that read otherwise in decimal, with what they are there: `0x408 = 1032`. One that could be
+/// negative is told both ways.
+pub(super) fn decimals(operands: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = operands;
+    while let Some(at) = rest.find(['$', '#']) {
+        let marked = &rest[at + 1..];
+        let (sign, digits) = match marked.strip_prefix('-') {
+            Some(digits) => ("-", digits),
+            None => ("", marked),
+        };
+        rest = marked;
+        let Some(digits) = digits.strip_prefix("0x") else { continue };
+        let end = digits.bytes().take_while(u8::is_ascii_hexdigit).count();
+        let Ok(value) = u64::from_str_radix(&digits[..end], 16) else { continue };
+        let signed = match end {
+            16 if value >> 63 == 1 => Some(value.cast_signed()),
+            8 if value >> 31 == 1 => Some(i64::from(u32::try_from(value).unwrap_or(0).cast_signed())),
+            _ => None,
+        };
+        match (signed, value) {
+            (_, 0..10) => {}
+            (Some(signed), _) => found.push(format!("{sign}0x{value:x} = {value}, signed {signed}")),
+            (None, _) => found.push(format!("{sign}0x{value:x} = {sign}{value}")),
+        }
+    }
+    found
 }
 
 fn separate(notes: &mut Line) {
@@ -143,4 +176,26 @@ fn with(name: &Name, version: Option<&Name>, offset: Option<u64>) -> String {
         text = format!("{text}+0x{offset:x}");
     }
     escape::name(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decimals;
+
+    #[test]
+    fn numbers_are_told_both_ways() {
+        for (operands, expected) in [
+            ("$0x408, %edi", &["0x408 = 1032"][..]),
+            ("$0x9, %edi", &[]),
+            ("0x10(%rsp), %rax", &[]),
+            ("x0, x1, #0x20", &["0x20 = 32"]),
+            ("$-0x10, %rsp", &["-0x10 = -16"]),
+            ("$0xffffffff, %eax", &["0xffffffff = 4294967295, signed -1"]),
+            ("$0xfffffffffffffff0, %rsp", &["0xfffffffffffffff0 = 18446744073709551600, signed -16"]),
+            ("$0x10, $0x20", &["0x10 = 16", "0x20 = 32"]),
+            ("$", &[]),
+        ] {
+            assert_eq!(decimals(operands), expected, "{operands}");
+        }
+    }
 }

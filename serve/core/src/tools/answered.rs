@@ -4,6 +4,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::MOST_CHARACTERS;
+use crate::{Budget, Edition, escape, listing::Line};
+
+/// Most characters of a provenance that stands around an answer.
+const PROVENANCE: usize = 600;
+/// Characters that are kept for what the envelope says only when the listing is done: numbers, the cursor, notes, the numbers
+/// in the link and what it starts with.
+const RESERVE: usize = 1500;
+
 /// What stands around every listing. What doesn't apply is left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Envelope {
@@ -34,6 +43,47 @@ pub struct Envelope {
     pub link: String,
 }
 
+impl Envelope {
+    /// What every answer about an edition says.
+    pub(super) fn of(edition: &Edition) -> Self {
+        let source = edition.source();
+        Self {
+            build_id: Some(source.build_id.to_string()),
+            edition: Some(source.edition.to_string()),
+            provenance: escape::at_most(&source.provenance, PROVENANCE),
+            ..Self::default()
+        }
+    }
+
+    /// Adds a sentence or two to what the evidence doesn't say, once.
+    pub(super) fn note(&mut self, text: &str) {
+        if !text.is_empty() && !self.note.contains(text) {
+            if !self.note.is_empty() {
+                self.note.push(' ');
+            }
+            self.note.push_str(text);
+        }
+    }
+
+    /// Characters that are left for the listing, the link being known but for its numbers and what it starts with: how far an answer
+    /// goes is the same on every host.
+    pub(super) fn room(&self) -> usize {
+        let link = self.link.split_once('#').map(|(_, fragment)| fragment.to_owned()).unwrap_or_default();
+        let around = Answered { envelope: Self { link, ..self.clone() }, ..Answered::default() }.text();
+        MOST_CHARACTERS.saturating_sub(around.chars().count() + RESERVE)
+    }
+
+    /// The answer with these lines.
+    pub(super) fn with(self, lines: &[Line], budget: Budget) -> Answered {
+        let mut listing = String::new();
+        for line in lines {
+            listing.push_str(&line.text());
+            listing.push('\n');
+        }
+        Answered { envelope: self, listing, budget }
+    }
+}
+
 /// An answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answered {
@@ -41,6 +91,8 @@ pub struct Answered {
     pub envelope: Envelope,
     /// The listing: lines for a model to read, each ended by `\n`.
     pub listing: String,
+    /// What it cost; no part of what is told.
+    pub budget: Budget,
 }
 
 impl Answered {
@@ -52,7 +104,7 @@ impl Answered {
         value
     }
 
-    /// The text half: the listing, and all of the envelope as lines before and after it.
+    /// The text half: the envelope as lines, and the listing.
     #[must_use]
     pub fn text(&self) -> String {
         let envelope = &self.envelope;
@@ -81,6 +133,40 @@ impl Answered {
         text.push_str(&self.listing);
         text
     }
+
+    /// JSON Schema of the structured half: what is always there, and no more.
+    #[must_use]
+    pub fn schema() -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "provenance": {"type": "string"},
+                "total": {"type": ["integer", "null"]},
+                "next_cursor": {"type": ["string", "null"]},
+                "note": {"type": "string"},
+                "link": {"type": "string"},
+                "listing": {"type": "string"},
+            },
+            "required": ["provenance", "total", "next_cursor", "note", "link", "listing"],
+        })
+    }
+}
+
+/// How many of these lines fit so many characters.
+pub(super) fn fits(lines: &[Line], room: usize) -> usize {
+    let mut used = 0;
+    lines
+        .iter()
+        .take_while(|line| {
+            used += width(line);
+            used <= room
+        })
+        .count()
+}
+
+/// The characters that a line takes in a listing.
+pub(super) fn width(line: &Line) -> usize {
+    line.text().chars().count() + 1
 }
 
 #[cfg(test)]
@@ -101,7 +187,7 @@ mod tests {
             note: "n9".to_owned(),
             link: "l10".to_owned(),
         };
-        let answered = Answered { envelope, listing: "row 11\n".to_owned() };
+        let answered = Answered { envelope, listing: "row 11\n".to_owned(), ..Answered::default() };
         let structured = answered.structured().to_string();
         let text = answered.text();
         for said in ["b1", "e2", "p3", "4", "5", "6", "7", "c8", "n9", "l10", "row 11"] {

@@ -7,13 +7,26 @@
 //! [`Answered::structured`] and [`Answered::text`] say the same.
 
 mod answered;
+mod ask;
+mod at;
+mod builds;
+mod callees;
+mod callers;
+mod diff;
+mod function;
+mod lookup;
+mod opened;
 mod read_me;
+mod source;
+mod start;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use answered::{Answered, Envelope};
+pub use opened::question;
+use start::Start;
 
 use crate::{Error, Result, Service, Store};
 
@@ -44,6 +57,8 @@ pub struct Described {
     pub description: &'static str,
     /// JSON Schema of its arguments.
     pub input: Value,
+    /// JSON Schema of the structured half of its answers.
+    pub output: Value,
 }
 
 macro_rules! registry {
@@ -74,7 +89,15 @@ macro_rules! registry {
     };
 }
 
-registry![read_me::ReadMe];
+registry![
+    lookup::Lookup,
+    function::Function,
+    source::Source,
+    callees::Callees,
+    callers::Callers,
+    diff::Diff,
+    read_me::ReadMe,
+];
 
 fn describe<T: Tool>() -> Described {
     let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
@@ -86,7 +109,43 @@ fn describe<T: Tool>() -> Described {
         object.remove("title");
         object.remove("description");
     }
-    Described { name: T::NAME, title: T::TITLE, description: T::DESCRIPTION, input }
+    trim(&mut input);
+    Described {
+        name: T::NAME,
+        title: T::TITLE,
+        description: T::DESCRIPTION,
+        input,
+        output: Answered::schema(),
+    }
+}
+
+/// Takes out of a schema what tells a model nothing: that an argument may be left out, `required` says; how wide its number is, its
+/// range. Each schema costs every agent context for ever.
+fn trim(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            members.remove("format");
+            if members
+                .get("default")
+                .is_some_and(|default| default.is_null() || *default == serde_json::json!([]))
+            {
+                members.remove("default");
+            }
+            if let Some(Value::Array(types)) = members.get_mut("type") {
+                types.retain(|name| name != "null");
+                if let [only] = types.as_slice() {
+                    let only = only.clone();
+                    members.insert("type".to_owned(), only);
+                }
+            }
+            if let Some(Value::Array(values)) = members.get_mut("enum") {
+                values.retain(|value| !value.is_null());
+            }
+            members.values_mut().for_each(trim);
+        }
+        Value::Array(values) => values.iter_mut().for_each(trim),
+        _ => {}
+    }
 }
 
 fn parse<T: Tool>(arguments: Value) -> Result<T> {

@@ -14,13 +14,15 @@ pub(crate) struct ReadMe {}
 impl Tool for ReadMe {
     const NAME: &'static str = "read_me";
     const TITLE: &'static str = "How to use this server truthfully";
-    const DESCRIPTION: &'static str =
-        "One page: what the answers claim, where claims come from, what they don't say.";
+    const DESCRIPTION: &'static str = "Read once before concluding anything: what the answers claim, how sure each kind of claim is, what is not stored.";
 
     async fn answer<S: Store>(self, _: &Service<S>) -> Result<Answered> {
-        let envelope =
-            Envelope { provenance: "elfscope's own documentation".to_owned(), ..Envelope::default() };
-        Ok(Answered { envelope, listing: PAGE.to_owned() })
+        let envelope = Envelope {
+            provenance: "elfscope's own documentation".to_owned(),
+            total: Some(1),
+            ..Envelope::default()
+        };
+        Ok(Answered { envelope, listing: PAGE.to_owned(), ..Answered::default() })
     }
 }
 

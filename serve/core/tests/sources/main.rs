@@ -54,7 +54,7 @@ fn source_text_stands_between_the_rows() {
         let (window, budget) = window(&store, &edition, "puts");
         assert!(budget.reads <= 14, "{budget:?}");
         let expected = r"puts  in sourced
-  is        function in .text, 44 bytes; bounds from .symtab
+  is        function in .text, 44 (0x2c) bytes; bounds from .symtab
   key       1000-44
   names     puts
   signature int _IO_puts(const char *str)

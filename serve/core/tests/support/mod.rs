@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "every test uses a part of it")]
 #![allow(clippy::unwrap_used, reason = "a test that fails says where")]
 
+pub mod asking;
 pub mod counting;
 pub mod small;
 pub mod sourced;

@@ -1,10 +1,10 @@
 //! Tables: columns as wide as what stands in them.
 
-use elfscope_core::listing::{Kind, Line};
+use super::{Kind, Line};
 
 /// A table. Numbers stand to the right, all else to the left.
-#[derive(Debug, Default)]
-pub(crate) struct Table {
+#[derive(Clone, Debug, Default)]
+pub struct Table {
     head: Vec<&'static str>,
     rows: Vec<Vec<Line>>,
     right: Vec<bool>,
@@ -12,7 +12,8 @@ pub(crate) struct Table {
 
 impl Table {
     /// A table with these headings; one that starts with `>` is of numbers.
-    pub(crate) fn new(head: &[&'static str]) -> Self {
+    #[must_use]
+    pub fn new(head: &[&'static str]) -> Self {
         Self {
             head: head.iter().map(|name| name.trim_start_matches('>')).collect(),
             rows: Vec::new(),
@@ -21,12 +22,13 @@ impl Table {
     }
 
     /// Adds a row.
-    pub(crate) fn row(&mut self, cells: Vec<Line>) {
+    pub fn row(&mut self, cells: Vec<Line>) {
         self.rows.push(cells);
     }
 
     /// The table's lines, each after `indent` spaces.
-    pub(crate) fn lines(&self, indent: usize) -> Vec<Line> {
+    #[must_use]
+    pub fn lines(&self, indent: usize) -> Vec<Line> {
         let head: Vec<Line> = self.head.iter().map(|name| Line::of(Kind::Label, *name)).collect();
         let has_head = self.head.iter().any(|name| !name.is_empty());
         let all: Vec<&Vec<Line>> = has_head.then_some(&head).into_iter().chain(&self.rows).collect();
@@ -52,7 +54,8 @@ impl Table {
 }
 
 /// A cell of one kind.
-pub(crate) fn cell(kind: Kind, text: impl Into<String>) -> Line {
+#[must_use]
+pub fn cell(kind: Kind, text: impl Into<String>) -> Line {
     Line::of(kind, text)
 }
 
