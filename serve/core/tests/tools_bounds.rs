@@ -39,7 +39,14 @@ fn hostile_archive() -> CountingStore<MemoryStore> {
     let name = |number| Name::from(hostile(number).as_str());
     let key = FunctionKey { address: Address::virt(0x1000), size: u64::from(ROWS) * 4 };
     let files: Vec<CitedFile> = (0..2)
-        .map(|number| CitedFile { level: None, names: None, path: name(number), sha256: None, tree: None })
+        .map(|number| CitedFile {
+            also: Vec::new(),
+            level: None,
+            names: None,
+            path: name(number),
+            sha256: None,
+            tree: None,
+        })
         .collect();
     let frames: Vec<Frame> = (0..3)
         .map(|number| Frame {
