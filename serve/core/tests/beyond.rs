@@ -56,7 +56,7 @@ fn shard(
         to_canonical(&IndexPage { builds, pages, schema: schema::INDEX.to_owned(), split })
     };
     if size < limits::INDEX_PAGE - 200 || keys.len() == 1 {
-        let parts: Vec<_> = entries.chunks(45).collect();
+        let parts: Vec<_> = entries.chunks(if keys.len() == 1 { 45 } else { usize::MAX }).collect();
         for (number, part) in parts.iter().enumerate() {
             let builds = Some(part.iter().map(|entry| entry.2.clone()).collect());
             let (path, pages) = match number {
