@@ -104,8 +104,11 @@ impl<S: Store> Request<S> {
         let mut builds = Vec::new();
         let mut next = Some(start.to_owned());
         while let Some(prefix) = next.clone() {
-            // A page, and the pages above it that say what follows it.
-            if builds.len() >= most || !self.budget().has(4, 2 * limits::INDEX_PAGE) {
+            // A page, and the pages above it that say what follows it: few, however alike ids are.
+            let above = prefix.len() - within.len();
+            if builds.len() >= most
+                || (!builds.is_empty() && !self.budget().has(2 + above, 2 * limits::INDEX_PAGE))
+            {
                 break;
             }
             let page = self.shard(By::Id, &prefix).await?.ok_or_else(refuse)?;
@@ -138,7 +141,9 @@ impl<S: Store> Request<S> {
         for length in 0..=digits.len() {
             let Some(page) = self.shard(by, &digits[..length]).await? else { break };
             if let Some(builds) = &page.builds {
-                return Ok((builds.clone(), page.pages.unwrap_or(0)));
+                // Numbered pages are of one key, and where a tree has only that one, all keys lead there.
+                let is_its = builds.iter().any(|entry| by.fits(entry, key));
+                return Ok((builds.clone(), page.pages.filter(|_| is_its).unwrap_or(0)));
             }
             let split = page.split.as_deref().unwrap_or_default();
             if !split.contains(digits[length..].chars().next().unwrap_or('-')) {
