@@ -131,7 +131,7 @@ fn a_tarball_is_the_folder_that_it_unpacks_to() {
     }
     let scratch = tempfile::tempdir().unwrap();
     let trees = Trees::open(&[path], &[], &mut || Ok(scratch.path().to_owned())).unwrap();
-    let judged = trees.judge(&cited("/x/hello-2.10/lib/a.c")).unwrap();
+    let judged = judge(&trees, &declaring("/x/hello-2.10/lib/a.c", &["a"])).unwrap();
     assert_published(&trees, &judged);
     assert_eq!(trees.read(judged.from.unwrap()).unwrap(), b"int a;\n");
 }
