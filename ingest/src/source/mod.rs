@@ -9,6 +9,7 @@ mod error;
 mod find;
 mod hint;
 mod judge;
+mod links;
 mod map;
 mod md5;
 mod names;
