@@ -256,8 +256,13 @@ impl Aligned<'_> {
     /// The source map by which a tree would have a path that isn't found in it.
     pub(crate) fn elsewhere(&self, tree: usize, path: &[u8]) -> Option<(String, String)> {
         let (path, number) = (Parts::of(path), u32::try_from(tree).ok()?);
-        let others = self.stands.get(tree)?.others.iter();
-        let mut fitting = others.filter(|alignment| {
+        let stand = self.stands.get(tree)?;
+        // Where the tree stands above the path, the path was looked for: what another place gave would be another file, such as
+        // the `config.h` beside a generated one.
+        if stand.best.iter().any(|alignment| alignment.apply(&path).is_some()) {
+            return None;
+        }
+        let mut fitting = stand.others.iter().filter(|alignment| {
             let file = alignment.apply(&path);
             file.is_some_and(|file| find::exact(&self.trees.trees, number, &file).is_some())
         });

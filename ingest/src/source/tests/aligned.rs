@@ -224,6 +224,18 @@ fn without_evidence_a_tree_stands_nowhere() {
 }
 
 #[test]
+fn a_generated_file_is_not_sought_in_another_place() {
+    let config = "int config(void);\n";
+    let tree = folder(&[("config.h", config), ("own.h", "int own;\n"), ("src/main.c", MAIN)]);
+    let trees = open(&[tree.path()], &[]).unwrap();
+    let generated = cites("/w/obj/config.h", "config:1");
+    let cited = [cites("/w/src/main.c", "main:2"), cites("/w/own.h", "own:1"), generated.clone()];
+    let aligned = trees.align(&cited);
+    assert!(aligned.judge(&generated).unwrap().from.is_none());
+    assert_eq!(aligned.elsewhere(0, b"/w/obj/config.h"), None);
+}
+
+#[test]
 fn the_place_that_most_files_confirm_is_the_one() {
     const COPY: &[(&str, &str)] = &[
         ("a/src/main.c", MAIN),
