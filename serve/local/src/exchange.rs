@@ -41,12 +41,14 @@ pub(crate) async fn answer(State(shared): State<Arc<Shared>>, request: Request<B
 
 async fn respond(shared: &Shared, request: Request<Body>) -> Response<Body> {
     let (parts, body) = request.into_parts();
-    let Ok(read) = timeout(shared.limits.body, whole(body)).await else {
-        return plain(StatusCode::REQUEST_TIMEOUT, "the request's body took too long\n");
-    };
-    let Some(bytes) = read else {
-        return plain(StatusCode::BAD_REQUEST, "the request's body can't be read\n");
-    };
+    let mut bytes = Vec::new();
+    match timeout(shared.limits.body, read(body, &mut bytes)).await {
+        Ok(Some(())) => {}
+        Ok(None) => return plain(StatusCode::BAD_REQUEST, "the request's body can't be read\n"),
+        // What is too long already is refused for that.
+        Err(_) if bytes.len() > MOST_BODY => {}
+        Err(_) => return plain(StatusCode::REQUEST_TIMEOUT, "the request's body took too long\n"),
+    }
     let (method, uri, headers) = (parts.method.clone(), parts.uri.clone(), parts.headers.clone());
     let response = match core::answer(&shared.service, Request::from_parts(parts, bytes)).await {
         Some(response) => response,
@@ -68,10 +70,9 @@ async fn respond(shared: &Shared, request: Request<Body>) -> Response<Body> {
 /// and its connection is lost.
 const MOST_PASSED: usize = 1024 * 1024;
 
-/// A body, or one byte more than it may have; none where the client broke off.
-async fn whole(body: Body) -> Option<Vec<u8>> {
+/// Reads a body, or one byte more than it may have; none where the client broke off.
+async fn read(body: Body, bytes: &mut Vec<u8>) -> Option<()> {
     let mut body = pin!(body);
-    let mut bytes = Vec::new();
     let mut passed = 0;
     while passed <= MOST_PASSED {
         let Some(frame) = std::future::poll_fn(|context| body.as_mut().poll_frame(context)).await else {
@@ -82,7 +83,7 @@ async fn whole(body: Body) -> Option<Vec<u8>> {
             bytes.extend_from_slice(&data[..data.len().min(MOST_BODY + 1 - bytes.len())]);
         }
     }
-    Some(bytes)
+    Some(())
 }
 
 /// A refusal that the core never sees.

@@ -100,6 +100,7 @@ fn hosts_origins_and_large_bodies() {
     for _ in 0..9 {
         client.send(format!("2000\r\n{}\r\n", "x".repeat(0x2000)).as_bytes());
     }
+    client.send(b"0\r\n\r\n");
     assert_eq!(client.reply(false).unwrap().status, 413);
     let long = "x".repeat(9000);
     assert_eq!(served.get(&format!("/archive/search?q={long}&build=twice"), "").status, 414);
@@ -128,6 +129,10 @@ fn slow_clients_are_let_go() {
     let mut client = served.connect();
     client.send(b"GET /archive/index.json HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\n\r\nabc");
     assert_eq!(client.reply(false).unwrap().status, 408);
+    let mut client = served.connect();
+    client.send(b"GET /archive/index.json HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99999\r\n\r\n");
+    client.send(&[b'x'; 70_000]);
+    assert_eq!(client.reply(false).unwrap().status, 413, "too long is too long, however slow");
     // One byte at a time, but in time.
     let served = Served::new();
     let mut client = served.connect();

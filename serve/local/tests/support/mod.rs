@@ -45,7 +45,10 @@ impl Served {
         fs::create_dir_all(source.parent().unwrap()).unwrap();
         fs::write(&source, SOURCE).unwrap();
         let mut cc = Command::new("cc");
-        cc.args(["-g", "-O0", "-Wl,--build-id", "-o"]).arg(&binary).arg(&source).current_dir(&root);
+        cc.args(["-g", "-O0", "-Wl,--build-id", "-o"])
+            .arg(&binary)
+            .arg(&source)
+            .current_dir(root.join("project"));
         assert!(cc.status().unwrap().success(), "it needs a C compiler");
         let archive_folder = root.join("archive");
         let archive = Archive::create(&archive_folder).unwrap();
