@@ -3,7 +3,7 @@
 //! Functions belong together by name and version; what has no counterpart is looked for by its code. Work is bounded: equal
 //! functions cost a comparison of bytes, and an answer that looked at all it may says where to go on.
 
-use elfscope_schema::{Address, BodyDigest, Name, NameEntry, lookup::NamedKind};
+use elfscope_schema::{Address, BodyDigest, Name, NameEntry, limits, lookup::NamedKind};
 use serde::Serialize;
 
 use super::{
@@ -224,6 +224,9 @@ impl<S: Store> Request<S> {
     /// Looks for the code of what only one side has on the other side.
     async fn find_same_code(&mut self, a: &Edition, b: &Edition, changes: &mut [Change]) -> Result<()> {
         for (side, other) in [(Changed::Removed, b), (Changed::Added, a)] {
+            // What was removed and is elsewhere says more than the other way round.
+            let left = limits::REQUEST_READS.saturating_sub(self.budget().reads);
+            let keep = if side == Changed::Removed { left / 3 } else { 0 };
             let of_side = |change: &Change| change.change == side && change.kind == HitKind::Function;
             let wanted: Vec<Wanted> = changes
                 .iter()
@@ -231,7 +234,7 @@ impl<S: Store> Request<S> {
                 .filter(|(_, change)| of_side(change))
                 .filter_map(|(number, change)| Some(Wanted { number, body: change.body? }))
                 .collect();
-            for (number, same) in self.same_code_of(other, wanted).await? {
+            for (number, same) in self.same_code_of(other, wanted, keep).await? {
                 let change = &mut changes[number];
                 if side == Changed::Removed && !same.is_empty() {
                     (change.change, change.basis) = (Changed::Moved, Some(Basis::EqualBody));

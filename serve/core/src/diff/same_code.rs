@@ -32,17 +32,23 @@ pub(super) struct Wanted {
 }
 
 impl<S: Store> Request<S> {
-    /// The bodies that have each digest, nothing in them unknown; what there was no room to look for is left out.
+    /// The bodies that have each digest, nothing in them unknown; what there was no room to look for is left out. Keeps so
+    /// many reads for what comes after.
     pub(super) async fn same_code_of(
         &mut self,
         edition: &Edition,
         mut wanted: Vec<Wanted>,
+        keep: usize,
     ) -> Result<Vec<(usize, Vec<Same>)>> {
         wanted.sort_by_key(|one| one.body);
         let keys: Vec<Key> = wanted.iter().map(|one| Key::Text(one.body.to_string())).collect();
+        // As much for the bodies as for their digests: without the one the other says nothing.
+        let left = limits::REQUEST_READS.saturating_sub(self.budget().reads + keep);
         let text = |digest: BodyDigest| format!("\"{digest}\"").into_bytes();
         let mut found: Vec<(usize, Vec<Address>)> = Vec::new();
-        for (number, records) in self.records_at(edition, index::DIGEST, &keys, Seek::First).await? {
+        for (number, records) in
+            self.records_at(edition, index::DIGEST, &keys, Seek::First, keep + left / 2).await?
+        {
             let digest = text(wanted[number].body);
             let mut addresses = Vec::new();
             for record in records.iter().map(Vec::as_slice) {
@@ -62,7 +68,7 @@ impl<S: Store> Request<S> {
         addresses.dedup();
         let keys: Vec<Key> = addresses.iter().map(|address| Key::Address(*address)).collect();
         let mut bodies: Vec<Same> = Vec::new();
-        for (number, records) in self.records_at(edition, index::ADDRESS, &keys, Seek::Last).await? {
+        for (number, records) in self.records_at(edition, index::ADDRESS, &keys, Seek::Last, keep).await? {
             let start = format!("[\"{}\",", addresses[number]);
             for record in records.iter().filter(|record| record.starts_with(start.as_bytes())) {
                 if !self.budget().has(0, record.len()) {
@@ -88,6 +94,7 @@ impl<S: Store> Request<S> {
         index: &str,
         keys: &[Key],
         seek: Seek,
+        keep: usize,
     ) -> Result<Vec<(usize, Vec<Vec<u8>>)>> {
         let mut found = Vec::new();
         let Some(root) = self.index_root(edition, index).await? else {
@@ -98,14 +105,14 @@ impl<S: Store> Request<S> {
             let of = |key: &Key| records.iter().filter(|record| starts_with(record, key)).cloned().collect();
             return Ok(keys.iter().enumerate().map(|(number, key)| (number, of(key))).collect());
         };
-        if keys.is_empty() || !self.budget().has(6, 3 * limits::INDEX_PAGE) {
+        if keys.is_empty() || !self.budget().has(keep + 3, 3 * limits::INDEX_PAGE) {
             return Ok(found);
         }
         let leaves = self.leaves_of(edition, index, &root).await?;
         let mut places: Vec<(usize, u64)> = Vec::new();
         for (number, key) in keys.iter().enumerate() {
-            // Tables cost two reads at most; two are kept for the leaves.
-            if !self.budget().has(4, 2 * limits::INDEX_PAGE) {
+            // A table costs two reads at most; one is kept for the leaves.
+            if !self.budget().has(keep + 3, 2 * limits::INDEX_PAGE) {
                 break;
             }
             let Some((ordinal, _)) = self.descend(edition, index, &root, key, seek).await? else { break };
@@ -117,7 +124,7 @@ impl<S: Store> Request<S> {
         wanted.dedup();
         let mut read: std::collections::BTreeMap<u64, Vec<Vec<u8>>> = std::collections::BTreeMap::new();
         let mut rest = wanted.as_slice();
-        while !rest.is_empty() {
+        while !rest.is_empty() && self.budget().has(keep + 1, 0) {
             let part = self.raw_leaves(edition, index, first, rest).await?;
             if part.is_empty() {
                 break;

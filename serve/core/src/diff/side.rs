@@ -157,4 +157,4 @@ impl<'a> Side<'a> {
 }
 
 /// Reads, and bytes to look through, that the walk leaves for what comes after it.
-const KEEP: (usize, usize) = (10, 4 * 1024 * 1024);
+const KEEP: (usize, usize) = (13, 4 * 1024 * 1024);
