@@ -59,6 +59,8 @@ pub(crate) enum Command {
     Promote(commands::promote::Promote),
     /// Delete what nothing refers to
     Gc(commands::gc::Gc),
+    /// Answer an agent over standard input and output, as MCP has it
+    Mcp(commands::mcp::Mcp),
 }
 
 /// What BUILD means, for every command's help.

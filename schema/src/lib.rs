@@ -60,8 +60,8 @@ pub use function::{
 };
 pub use id::{Address, BadId, BodyDigest, BuildId, EditionId, FunctionKey, Sha256Digest};
 pub use lookup::{
-    DigestEntry, FunctionEntry, ImportEntry, IndexRoot, Lookup, LookupPage, NameEntry, NamedKind, Record,
-    SourceEntry, SourceFunctions, StringEntry, TableEntry, TrigramEntry,
+    DigestEntry, FunctionEntry, ImportEntry, IndexRoot, Lookup, LookupPage, NameEntry, NamedCode, NamedKind,
+    Record, SourceEntry, SourceFunctions, StringEntry, TableEntry, TrigramEntry,
 };
 pub use manifest::{
     GZIP_HEADER, GZIP_TRAILER, Given, Manifest, ManifestFile, Pack, Packs, content_digest, index_name,
@@ -80,7 +80,8 @@ pub use sources::{Lines, SourceFile, SourceLevel, SourcesPage};
 /// | --- | --- |
 /// | 1 | the first: bodies, rows, edges, callers, data for x86-64 and AArch64; no lines, no sources |
 /// | 2 | DWARF 2 to 5: lines, inlined frames, functions, parts, signatures; `.gnu_debugdata`; sources |
-pub const DERIVATION: u32 = 2;
+/// | 3 | names in the look-up tell their body's digest, demangled ones the name that they are the form of |
+pub const DERIVATION: u32 = 3;
 
 /// The decoders, demanglers and the reader of DWARF that derivation [`DERIVATION`] stands for: another version of one of them may print other
 /// bytes. `cargo xtask tidy` holds `Cargo.lock` to this list.

@@ -150,17 +150,29 @@ pub struct NameEntry {
     /// The start of what it names.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub address: Option<Address>,
+    /// Of a body, by its own name: its code. None where its machine has no decoder.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub code: Option<NamedCode>,
     /// Whether it is the default of its version.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub default: bool,
     /// What it names.
     pub kind: NamedKind,
+    /// Of a demangled form: the name that it is the form of.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mangled: Option<Name>,
     /// The name.
     pub name: Name,
     /// Its version.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub version: Option<Name>,
 }
+
+/// `[digest, exact]`: the code behind a name: its `body` digest, and whether no field of it is unknown
+/// ([`crate::Digests`]). With it two builds are compared by walking their names side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct NamedCode(pub BodyDigest, pub bool);
 
 /// `[digest, address, exact]`: a body by its `body` digest (`exact`: no field unknown) or its `shape` (not `exact`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,6 +11,7 @@
 #![allow(clippy::disallowed_methods, reason = "HOME, CI and the like say on which machine the checks run")]
 
 mod bench;
+mod clients;
 mod docs;
 mod fuzz;
 mod real;

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
 
 use crate::{
-    fuzz, real,
+    clients, fuzz, real,
     report::Report,
     run::{cargo, show, text},
     setup, tidy,
@@ -39,6 +39,8 @@ enum Stage {
     Wasm32,
     /// The rules that no compiler checks
     Tidy,
+    /// The conformance suite, official SDKs, the inspector and a hostile client against the server
+    Clients,
     /// Real binaries against readelf and objdump
     Real,
     /// Inputs that a fuzzer makes, a minute for each target
@@ -75,6 +77,7 @@ impl Stage {
             Self::Tests => tests(report),
             Self::Wasm32 => setup::wasm32::check(),
             Self::Tidy => tidy::run(report),
+            Self::Clients => clients::run(report),
             Self::Real => real::run(&real::Options::default(), report),
             Self::Fuzz => fuzz::run(&fuzz::Options::default(), report),
         }

@@ -7,6 +7,7 @@ pub(crate) mod demo;
 pub(crate) mod export;
 pub(crate) mod gc;
 pub(crate) mod list;
+pub(crate) mod mcp;
 pub(crate) mod promote;
 pub(crate) mod remove;
 pub(crate) mod search;
@@ -88,6 +89,7 @@ fn dispatch(args: &Args) -> Result<Exit, Failure> {
         Command::Remove(command) => command.run(&mut context),
         Command::Promote(command) => command.run(&mut context),
         Command::Gc(command) => command.run(&mut context),
+        Command::Mcp(command) => command.run(&mut context),
     };
     // What was said before a failure is said first.
     let written = context.out.flush();

@@ -106,6 +106,9 @@ fn serve(context: &mut Context, server: Server, example: Option<&str>) -> Result
     let path = example.unwrap_or("/archive/index.json");
     let curl = Line::of(Kind::Note, "  from a shell: ").and(Kind::Symbol, format!("curl {base}{path}"));
     context.out.line(&curl)?;
+    let line = format!("claude mcp add --transport http elfscope {base}/mcp");
+    let agent = Line::of(Kind::Note, "  for an agent: ").and(Kind::Symbol, line);
+    context.out.line(&agent.and(Kind::Note, ", or any MCP client at that URL"))?;
     context.out.note("  it ends with Ctrl-C")?;
     context.out.flush()?;
     server

@@ -2,7 +2,7 @@
 
 use elfscope_schema::{
     Address, BodyKind, DataItem, DataKind, DigestEntry, Digests, FunctionEntry, ImportEntry, Lookup, Name,
-    NameEntry, NamedKind, Record, SourceEntry, SourceFunctions, StringEntry, TableEntry,
+    NameEntry, NamedCode, NamedKind, Record, SourceEntry, SourceFunctions, StringEntry, TableEntry,
 };
 
 use super::{
@@ -152,26 +152,33 @@ impl Sources<'_, '_, '_> {
         let named = |kind, names: &CodeNames<'_>| {
             let entries = names.all().iter().map(move |name| NameEntry {
                 address: Some(name.address),
+                code: None,
                 default: name.default,
                 kind,
+                mangled: None,
                 name: Name::from_bytes(name.name),
                 version: name.version.map(Name::from_bytes),
             });
             entries.collect::<Vec<_>>()
         };
         // A name counts where its body starts: one inside another's stub section, say, names no body.
-        let is_entry = |entry: &NameEntry| {
-            entry.address.is_some_and(|address| {
-                let body = self.resolver.bodies.find_at(address);
-                body.is_some_and(|index| self.resolver.bodies.all()[index as usize].start == address)
-            })
+        let with_code = |mut entry: NameEntry| {
+            let index = entry.address.and_then(|address| self.resolver.bodies.find_at(address))? as usize;
+            if Some(self.resolver.bodies.all()[index].start) != entry.address {
+                return None;
+            }
+            let digests = self.digests.get(index).and_then(Option::as_ref);
+            entry.code = digests.map(|digests| NamedCode(digests.body, digests.unknown == 0));
+            Some(entry)
         };
-        entries.extend(named(NamedKind::Function, self.resolver.code).into_iter().filter(is_entry));
+        entries.extend(named(NamedKind::Function, self.resolver.code).into_iter().filter_map(with_code));
         entries.extend(self.resolver.code.all().iter().filter_map(|name| {
             let entry = NameEntry {
                 address: Some(name.address),
+                code: None,
                 default: name.default,
                 kind: NamedKind::Demangled,
+                mangled: Some(Name::from_bytes(name.name)),
                 name: Name::from_bytes(elfscope_demangle::demangle(name.name)?.as_bytes()),
                 version: name.version.map(Name::from_bytes),
             };
@@ -181,8 +188,10 @@ impl Sources<'_, '_, '_> {
         entries.extend(named(NamedKind::Tls, self.tls));
         entries.extend(self.imports.iter().map(|import| NameEntry {
             address: None,
+            code: None,
             default: false,
             kind: NamedKind::Import,
+            mangled: None,
             name: Name::from_bytes(import.name),
             version: import.version.map(Name::from_bytes),
         }));

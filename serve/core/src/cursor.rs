@@ -33,7 +33,14 @@ pub(crate) fn read<const N: usize>(cursor: &str, edition: &str, question: &str) 
 /// The edition that a cursor belongs to: a request that brings one is answered from there, though another is current by now.
 #[must_use]
 pub fn edition_of(cursor: &str) -> Option<EditionId> {
-    cursor.split('.').next()?.parse().ok()
+    editions_of(cursor).into_iter().next()
+}
+
+/// All editions that a cursor belongs to: two where it goes on in what differs between two builds.
+#[must_use]
+pub fn editions_of(cursor: &str) -> Vec<EditionId> {
+    let names = cursor.split('.').next().unwrap_or_default().split('-');
+    names.filter_map(|name| name.parse().ok()).collect()
 }
 
 fn digest(question: &str) -> String {

@@ -99,6 +99,38 @@ pub enum Error {
         /// What was given.
         given: String,
     },
+    /// A regular expression that can't be searched for.
+    #[error("`{}` can't be searched for: {}", escape::name(given), escape::text(why))]
+    BadRegex {
+        /// What was given.
+        given: String,
+        /// Why not.
+        why: String,
+        /// What would do.
+        fix: String,
+    },
+    /// A question that would have to read all of a catalogue too large for it.
+    #[error("`{}` can't be looked for so: {why}", escape::name(given))]
+    NotIndexed {
+        /// What was given.
+        given: String,
+        /// Why not.
+        why: String,
+        /// What can be asked instead.
+        allowed: String,
+    },
+    /// More than one answer compares or looks at.
+    #[error("{what}: {given}, and one answer takes {allowed}")]
+    TooLarge {
+        /// What is too large.
+        what: &'static str,
+        /// How large it is.
+        given: String,
+        /// How large it may be.
+        allowed: String,
+        /// What to do.
+        fix: String,
+    },
     /// A number outside what there is.
     #[error("{what} {given} is outside {allowed}")]
     OutOfRange {
@@ -153,7 +185,7 @@ pub enum Error {
     },
     /// Something over its size limit.
     #[error("{what} has more than {limit} bytes")]
-    TooLarge {
+    InputTooLarge {
         /// What.
         what: &'static str,
         /// Most bytes.
@@ -242,13 +274,16 @@ impl Error {
             Self::BadReference { .. } => "E_BAD_REFERENCE",
             Self::BadArguments { .. } => "E_BAD_ARGUMENTS",
             Self::QueryTooShort { .. } => "E_QUERY_TOO_SHORT",
+            Self::BadRegex { .. } => "E_BAD_REGEX",
+            Self::NotIndexed { .. } => "E_NOT_INDEXED",
+            Self::TooLarge { .. } => "E_TOO_LARGE",
             Self::OutOfRange { .. } => "E_OUT_OF_RANGE",
             Self::BadCursor { .. } => "E_BAD_CURSOR",
             Self::BadPath { .. } => "E_BAD_PATH",
             Self::Forbidden { .. } => "E_FORBIDDEN",
             Self::BadMethod { .. } => "E_BAD_METHOD",
             Self::Changed { .. } => "E_CHANGED",
-            Self::TooLarge { .. } => "E_INPUT_TOO_LARGE",
+            Self::InputTooLarge { .. } => "E_INPUT_TOO_LARGE",
             Self::Damaged { .. } => "E_DAMAGED",
             Self::Unsupported { .. } => "E_UNSUPPORTED",
             Self::OverBudget { .. } => "E_OVER_BUDGET",
@@ -274,6 +309,9 @@ impl Error {
             | Self::WrongKind { given, .. }
             | Self::BadReference { given, .. }
             | Self::QueryTooShort { given }
+            | Self::BadRegex { given, .. }
+            | Self::NotIndexed { given, .. }
+            | Self::TooLarge { given, .. }
             | Self::OutOfRange { given, .. }
             | Self::BadPath { given, .. }
             | Self::Forbidden { given, .. }
@@ -292,11 +330,14 @@ impl Error {
             Self::NotFound { near, .. } => near.clone(),
             Self::Ambiguous { choices, .. } => choices.iter().map(|choice| choice.ask.clone()).collect(),
             Self::WrongKind { wanted, .. } => vec![(*wanted).to_owned()],
-            Self::BadReference { allowed, .. } | Self::OutOfRange { allowed, .. } => vec![allowed.clone()],
+            Self::BadReference { allowed, .. }
+            | Self::OutOfRange { allowed, .. }
+            | Self::NotIndexed { allowed, .. }
+            | Self::TooLarge { allowed, .. } => vec![allowed.clone()],
             Self::Forbidden { allowed, .. } => allowed.clone(),
             Self::BadMethod { allowed, .. } => allowed.split(", ").map(str::to_owned).collect(),
             Self::Changed { allowed, .. } => vec![allowed.clone()],
-            Self::TooLarge { limit, .. } => vec![format!("at most {limit} bytes")],
+            Self::InputTooLarge { limit, .. } => vec![format!("at most {limit} bytes")],
             Self::QueryTooShort { .. } => {
                 vec![format!(
                     "{} bytes or more, or match `prefix` or `exact`",
@@ -313,7 +354,10 @@ impl Error {
     pub fn fix(&self) -> Option<String> {
         Some(match self {
             Self::NotFound { fix, .. } => return fix.clone(),
-            Self::WrongKind { fix, .. } => fix.clone(),
+            Self::WrongKind { fix, .. } | Self::BadRegex { fix, .. } | Self::TooLarge { fix, .. } => {
+                fix.clone()
+            }
+            Self::NotIndexed { .. } => "ask for one of the allowed forms".to_owned(),
             Self::Ambiguous { .. } => "ask for one of them by what stands in its line".to_owned(),
             Self::QueryTooShort { .. } => "ask for more, or for a prefix".to_owned(),
             Self::NotPublished { .. } => {

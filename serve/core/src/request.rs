@@ -14,8 +14,12 @@ use crate::{
     limits::SOURCE_BYTES,
 };
 
-/// Offsets of a pack that are read at once: a walk over neighbouring members reads them only once.
-const OFFSETS: u64 = 256;
+/// Offsets of a pack that are read at once (8 KiB): a walk over neighbouring members reads them only once.
+const OFFSETS: u64 = 1024;
+/// Most bytes of documents that one request looks through without parsing them, as inflated.
+pub const SCAN_BYTES: usize = 16 * 1024 * 1024;
+/// Most bytes of a pack that are read at once to look through the members in them.
+const SPAN: u64 = 512 * 1024;
 
 /// What a request has used of what it may use (promise 6 of the archive).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,6 +30,8 @@ pub struct Budget {
     pub json: usize,
     /// Bytes of sources read: at most [`SOURCE_BYTES`].
     pub source: u64,
+    /// Bytes of documents looked through without parsing them: at most [`SCAN_BYTES`].
+    pub scanned: usize,
 }
 
 impl Budget {
@@ -166,6 +172,70 @@ impl<S: Store> Request<S> {
             Some(bytes) => self.parse(slot, &bytes).map(Some),
             None => Ok(None),
         }
+    }
+
+    /// As many of these members (in order) as one read of a pack gives, inflated and unparsed. Members past the pack's end
+    /// are none. Empty where the request may not read or look through more.
+    pub(crate) async fn members(
+        &mut self,
+        folder: &str,
+        pack: &str,
+        wanted: &[u64],
+    ) -> Result<Vec<(u64, Vec<u8>)>> {
+        let path = format!("{folder}/{pack}");
+        let mut ranges: Vec<(u64, u64, u64)> = Vec::new();
+        for ordinal in wanted {
+            // One read for the members, and one for the offsets of those that stand further on.
+            let block = (format!("{folder}/{}", index_name(pack)), ordinal / OFFSETS);
+            if !self.budget.has(1 + usize::from(!self.offsets.contains_key(&block)), 0) {
+                break;
+            }
+            let Some((start, end)) = self.member_range(folder, pack, *ordinal).await? else { break };
+            if ranges.first().is_some_and(|first| end.saturating_sub(first.1) > SPAN) {
+                break;
+            }
+            ranges.push((*ordinal, start, end));
+        }
+        let (Some(first), Some(last)) = (ranges.first().copied(), ranges.last().copied()) else {
+            return Ok(Vec::new());
+        };
+        if self.scan_room() < limits::REQUEST_JSON {
+            return Ok(Vec::new());
+        }
+        self.count_read(&path)?;
+        let stored = self.store.get_range(&path, first.1, last.2 - first.1).await;
+        let stored = stored.map_err(|source| store_error(&path, source))?;
+        let damaged = |expected| Error::Damaged { path: path.clone(), expected, source: None };
+        let stored = stored.ok_or_else(|| damaged("the pack that its `.idx` describes"))?;
+        let mut members = Vec::with_capacity(ranges.len());
+        for (ordinal, start, end) in ranges {
+            let part = usize::try_from(start - first.1).ok().zip(usize::try_from(end - first.1).ok());
+            let part = part.and_then(|(start, end)| stored.get(start..end));
+            let part = part.ok_or_else(|| damaged("a pack as long as its `.idx` says"))?;
+            let bytes = inflate(part).ok_or_else(|| damaged("a gzip member of one document"))?;
+            self.budget.scanned += bytes.len();
+            members.push((ordinal, bytes));
+            if self.scan_room() < limits::REQUEST_JSON {
+                break;
+            }
+        }
+        Ok(members)
+    }
+
+    /// Bytes of documents that may still be looked through.
+    pub(crate) fn scan_room(&self) -> usize {
+        SCAN_BYTES.saturating_sub(self.budget.scanned)
+    }
+
+    /// Parses a part of a document that was looked through.
+    pub(crate) fn parse_part<T: DeserializeOwned>(&mut self, path: &str, part: &[u8]) -> Result<T> {
+        self.count_json(path, part.len())?;
+        let expected = "a document of the archive";
+        from_slice::<T>(part).map_err(|source| Error::Damaged {
+            path: path.to_owned(),
+            expected,
+            source: Some(source),
+        })
     }
 
     /// The inflated bytes of a member, unparsed.

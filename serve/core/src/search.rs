@@ -1,18 +1,27 @@
-//! Search: names of functions, data and imports, then strings, then paths of sources; exact, by their start, or by any part.
+//! Search: names of functions, data and imports, then strings, then paths of sources; exact, by their start, by any part, or by a
+//! regular expression.
 //!
 //! Results come in the order of the indices, names before strings before sources. A cursor is a place in them, so a walk neither skips nor repeats.
+//! What is sorted by what is asked (exact, prefix) is found by going down the index; for the rest trigrams say which leaves may
+//! have it, and those are looked through without parsing more than what fits.
 
 use elfscope_schema::{
-    Address, BodyDigest, DigestEntry, Name, NameEntry, SourceEntry, SourceLevel, StringEntry, limits,
-    lookup::NamedKind,
+    Address, BodyDigest, DigestEntry, IndexRoot, Name, NameEntry, SourceEntry, SourceLevel, StringEntry,
+    limits,
 };
 use serde::Serialize;
 
 use crate::{
     Answer, Edition, Error, Request, Result, Store, cursor,
-    tree::{Entry, Key, Leaf, Seek, index},
-    trigram::Candidates,
+    literals::Group,
+    pattern::Pattern,
+    raw,
+    tree::{Key, Leaf, Seek, index},
 };
+
+mod texted;
+
+use texted::Texted;
 
 /// Most results of one answer.
 pub const MOST: usize = crate::limits::RESULTS;
@@ -26,6 +35,9 @@ pub enum Match {
     Prefix,
     /// Any part; ASCII letters fit in either case.
     Substring,
+    /// A regular expression fits some part; ASCII letters fit in either case unless it says `(?-i)`. One whose matches need have
+    /// no three letters in a row is refused.
+    Regex,
 }
 
 /// What was found.
@@ -51,11 +63,14 @@ pub enum HitKind {
 pub struct Hit {
     /// What it is.
     pub kind: HitKind,
-    /// Its name, a string's text, or a source's path.
+    /// Its name, a string's text, or a source's path: what fits.
     pub name: Name,
     /// Whether `name` is the demangled form.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub demangled: bool,
+    /// The other form of a function's name: the mangled one of a demangled `name`, the demangled one of a mangled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other: Option<Name>,
     /// Its version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<Name>,
@@ -114,83 +129,78 @@ const PHASES: [&[HitKind]; 3] = [
 /// Pages that a phase may need to go down its index and read what it finds: with less room it isn't begun.
 pub(crate) const PHASE: usize = 9;
 
-trait Texted: Entry {
-    fn text(&self) -> &str;
-    fn hit(&self) -> Hit;
-}
-
-impl Texted for NameEntry {
-    fn text(&self) -> &str {
-        self.name.text()
-    }
-
-    fn hit(&self) -> Hit {
-        let kind = match self.kind {
-            NamedKind::Function | NamedKind::Demangled => HitKind::Function,
-            NamedKind::Data => HitKind::Data,
-            NamedKind::Tls => HitKind::Tls,
-            NamedKind::Import => HitKind::Import,
-        };
-        Hit {
-            kind,
-            name: self.name.clone(),
-            demangled: self.kind == NamedKind::Demangled,
-            version: self.version.clone(),
-            default: self.default,
-            address: self.address,
-            not_published: None,
-        }
-    }
-}
-
-impl Texted for StringEntry {
-    fn text(&self) -> &str {
-        self.text.text()
-    }
-
-    fn hit(&self) -> Hit {
-        Hit {
-            kind: HitKind::String,
-            name: self.text.clone(),
-            demangled: false,
-            version: None,
-            default: false,
-            address: Some(self.address),
-            not_published: None,
-        }
-    }
-}
-
-impl Texted for SourceEntry {
-    fn text(&self) -> &str {
-        self.path.text()
-    }
-
-    fn hit(&self) -> Hit {
-        let is_published = matches!(self.level, SourceLevel::Md5Verified | SourceLevel::PathMatched);
-        Hit {
-            kind: HitKind::Source,
-            name: self.path.clone(),
-            demangled: false,
-            version: None,
-            default: false,
-            address: None,
-            not_published: (!is_published).then_some(self.level),
-        }
-    }
-}
+/// Leaves that one read is asked for.
+const AT_ONCE: usize = 512;
 
 impl Query<'_> {
     fn wants(&self, kind: HitKind) -> bool {
         self.kinds.is_empty() || self.kinds.contains(&kind)
     }
+}
 
-    fn fits(&self, text: &str, lower: &str) -> bool {
-        match self.matching {
-            Match::Exact => text == self.text,
-            Match::Prefix => text.starts_with(self.text),
-            Match::Substring => text.to_ascii_lowercase().contains(lower),
+/// A query that is ready to be held against texts.
+struct Matcher {
+    text: String,
+    how: How,
+}
+
+enum How {
+    Exact,
+    Prefix,
+    /// The text is lowered.
+    Substring,
+    Regex(Box<Pattern>),
+}
+
+impl Matcher {
+    fn of(query: &Query<'_>) -> Result<Self> {
+        let how = match query.matching {
+            Match::Exact => How::Exact,
+            Match::Prefix => How::Prefix,
+            Match::Substring => How::Substring,
+            Match::Regex => How::Regex(Box::new(Pattern::parse(query.text)?)),
+        };
+        let text = match how {
+            How::Substring => query.text.to_ascii_lowercase(),
+            _ => query.text.to_owned(),
+        };
+        if query.text.is_empty() || (matches!(how, How::Substring) && text.len() < limits::TRIGRAM) {
+            return Err(Error::QueryTooShort { given: query.text.to_owned() });
         }
+        Ok(Self { text, how })
+    }
+
+    fn fits(&self, text: &str) -> bool {
+        match &self.how {
+            How::Exact => text == self.text,
+            How::Prefix => text.starts_with(&self.text),
+            How::Substring => text.len() >= self.text.len() && text.to_ascii_lowercase().contains(&self.text),
+            How::Regex(pattern) => pattern.fits(text),
+        }
+    }
+
+    /// What a text that fits has, ASCII letters lowered; none where the order of the index tells where to look.
+    fn groups(&self) -> Option<Vec<Group>> {
+        match &self.how {
+            How::Exact | How::Prefix => None,
+            How::Substring => Some(vec![vec![self.text.clone().into_bytes()]]),
+            How::Regex(pattern) => Some(pattern.groups.clone()),
+        }
+    }
+
+    /// Bytes of text that one request may be held against.
+    fn most_text(&self) -> usize {
+        match &self.how {
+            How::Regex(pattern) => pattern.most_text,
+            _ => usize::MAX,
+        }
+    }
+
+    /// Whether a record that fits is left out because the demangled form of its name fits too, which has a record of its own: each
+    /// function is one result, wherever a walk is cut.
+    fn is_twice(&self, hit: &Hit) -> bool {
+        let demangled = hit.other.as_ref().filter(|_| hit.kind == HitKind::Function && !hit.demangled);
+        demangled.is_some_and(|name| self.fits(name.text()))
     }
 }
 
@@ -198,7 +208,8 @@ impl<S: Store> Request<S> {
     /// Looks for a text in the names, strings and source paths of an edition.
     ///
     /// # Errors
-    /// [`Error::QueryTooShort`] for a part of under three bytes, [`Error::BadCursor`], an archive that can't be read.
+    /// [`Error::QueryTooShort`] for a part of under three bytes, [`Error::BadRegex`], [`Error::BadCursor`], an archive that
+    /// can't be read.
     pub async fn search(&mut self, edition: &Edition, query: &Query<'_>) -> Result<Answer<Hits>> {
         self.search_leaving(edition, query, 0).await
     }
@@ -210,10 +221,7 @@ impl<S: Store> Request<S> {
         query: &Query<'_>,
         leave: usize,
     ) -> Result<Answer<Hits>> {
-        if query.text.is_empty() || (query.matching == Match::Substring && query.text.len() < limits::TRIGRAM)
-        {
-            return Err(Error::QueryTooShort { given: query.text.to_owned() });
-        }
+        let matcher = Matcher::of(query)?;
         let question = format!("search {:?} {:?} {}", query.matching, query.kinds, query.text);
         let name = edition.source().edition.as_str();
         let mut at: At = match query.cursor {
@@ -222,6 +230,7 @@ impl<S: Store> Request<S> {
         };
         let mut found = Hits { hits: Vec::new(), scanned: 0 };
         let (mut next, mut begun) = (None, false);
+        let walk = Walk { query, matcher, leave };
         for (phase, kinds) in (0..).zip(PHASES) {
             if phase < at[0] || !kinds.iter().any(|kind| query.wants(*kind)) {
                 continue;
@@ -235,9 +244,9 @@ impl<S: Store> Request<S> {
             }
             begun = true;
             next = match phase {
-                0 => self.scan::<NameEntry>(edition, index::NAME, query, at, leave, &mut found).await?,
-                1 => self.scan::<StringEntry>(edition, index::STRING, query, at, leave, &mut found).await?,
-                _ => self.scan::<SourceEntry>(edition, index::SOURCE, query, at, leave, &mut found).await?,
+                0 => self.phase::<NameEntry>(edition, index::NAME, &walk, at, &mut found).await?,
+                1 => self.phase::<StringEntry>(edition, index::STRING, &walk, at, &mut found).await?,
+                _ => self.phase::<SourceEntry>(edition, index::SOURCE, &walk, at, &mut found).await?,
             };
             if next.is_some() {
                 break;
@@ -299,41 +308,47 @@ impl<S: Store> Request<S> {
 
     /// One phase: the records of one index from a place on, until there are enough or the budget is used up. Where to
     /// go on, if anywhere.
-    async fn scan<R: Texted>(
+    async fn phase<R: Texted>(
         &mut self,
         edition: &Edition,
         index: &str,
-        query: &Query<'_>,
+        walk: &Walk<'_>,
         at: At,
-        leave: usize,
+        found: &mut Hits,
+    ) -> Result<Option<At>> {
+        let Some(root) = self.index_root(edition, index).await? else { return Ok(None) };
+        match walk.matcher.groups() {
+            Some(groups) if root.first_leaf.is_some() => {
+                self.look_through::<R>(edition, index, &root, &groups, walk, at, found).await
+            }
+            _ => self.go_down::<R>(edition, index, walk, at, found).await,
+        }
+    }
+
+    /// Leaves in order from the first that may fit, until one is past it.
+    async fn go_down<R: Texted>(
+        &mut self,
+        edition: &Edition,
+        index: &str,
+        walk: &Walk<'_>,
+        at: At,
         found: &mut Hits,
     ) -> Result<Option<At>> {
         let [phase, from, mut skip] = at;
-        let limit = query.limit.clamp(1, MOST);
-        let lower = query.text.to_ascii_lowercase();
-        let substring = query.matching == Match::Substring;
-        let Some(root) = self.index_root(edition, index).await? else { return Ok(None) };
-        let candidates = match substring && root.first_leaf.is_some() {
-            true => self.candidates(edition, index, query.text).await?,
-            false => Candidates::All,
-        };
+        let query = walk.query;
         let start = Name::sort_prefix(query.text);
-        let mut leaf = if substring || from != START {
-            let first = if from == START { 0 } else { from };
-            let Some(number) = candidates.next(first) else { return Ok(None) };
-            if number != first {
-                skip = 0;
-            }
-            self.leaf::<R>(edition, index, number).await?
+        let mut leaf = if from != START {
+            self.leaf::<R>(edition, index, from).await?
         } else {
             let key = match query.matching {
                 Match::Exact => Key::name(query.text),
-                _ => Key::Text(start.to_owned()),
+                Match::Prefix => Key::Text(start.to_owned()),
+                _ => Key::Text(String::new()),
             };
             self.seek::<R>(edition, index, &key, Seek::First).await?
         };
         let past = |record: &R| match query.matching {
-            Match::Substring => false,
+            Match::Substring | Match::Regex => false,
             Match::Exact => Name::sort_key(record.text()) > Name::sort_key(query.text),
             Match::Prefix => {
                 let text = Name::sort_prefix(record.text());
@@ -343,10 +358,10 @@ impl<S: Store> Request<S> {
         while let Some(Leaf { number, records, last }) = leaf {
             let first = usize::try_from(skip).unwrap_or(usize::MAX);
             for (place, record) in records.iter().enumerate().skip(first) {
-                if query.fits(record.text(), &lower) {
+                if walk.matcher.fits(record.text()) {
                     let hit = record.hit();
-                    if query.wants(hit.kind) {
-                        if found.hits.len() == limit {
+                    if query.wants(hit.kind) && !walk.matcher.is_twice(&hit) {
+                        if found.hits.len() == walk.limit() {
                             return Ok(Some([phase, number, place as u64]));
                         }
                         found.hits.push(hit);
@@ -358,13 +373,90 @@ impl<S: Store> Request<S> {
                 return Ok(None);
             }
             skip = 0;
-            let Some(next) = candidates.next(number + 1) else { return Ok(None) };
             // Two: what is past the last leaf has to be read to know that it isn't one.
-            if !self.has_room(2 + leave, limits::INDEX_PAGE) {
-                return Ok(Some([phase, next, 0]));
+            if !self.has_room(2 + walk.leave, limits::INDEX_PAGE) {
+                return Ok(Some([phase, number + 1, 0]));
             }
-            leaf = self.leaf::<R>(edition, index, next).await?;
+            leaf = self.leaf::<R>(edition, index, number + 1).await?;
         }
         Ok(None)
     }
+
+    /// The leaves that trigrams name, looked through without parsing what doesn't fit.
+    #[expect(clippy::too_many_arguments, reason = "one walk, whose parts belong to different callers")]
+    async fn look_through<R: Texted>(
+        &mut self,
+        edition: &Edition,
+        index: &str,
+        root: &IndexRoot,
+        groups: &[Group],
+        walk: &Walk<'_>,
+        at: At,
+        found: &mut Hits,
+    ) -> Result<Option<At>> {
+        let [phase, from, mut skip] = at;
+        let mut from = if from == START { 0 } else { from };
+        let first = root.first_leaf.unwrap_or(0);
+        let candidates = self.candidates(edition, index, groups, walk.leave).await?;
+        let leaves = self.leaves_of(edition, index, root).await?;
+        let mut text_left = walk.matcher.most_text();
+        loop {
+            let wanted = candidates.next(from, AT_ONCE, leaves);
+            let Some(next) = wanted.first().copied() else { return Ok(None) };
+            if next != from {
+                (from, skip) = (next, 0);
+            }
+            if !self.budget().has(2 + 2 * walk.leave, RECORD + walk.leave * limits::INDEX_PAGE) {
+                return Ok(Some([phase, from, skip]));
+            }
+            let read = self.raw_leaves(edition, index, first, &wanted).await?;
+            if read.is_empty() {
+                return Ok(Some([phase, from, skip]));
+            }
+            for leaf in read {
+                let first = if leaf.number == from { usize::try_from(skip).unwrap_or(usize::MAX) } else { 0 };
+                for (place, record) in leaf.records(edition)?.into_iter().enumerate().skip(first) {
+                    let here = Some([phase, leaf.number, place as u64]);
+                    let text = raw::member(record, R::TEXT).and_then(raw::text);
+                    let text = text.ok_or_else(|| crate::tree::damaged(edition))?;
+                    if text.len() > text_left {
+                        return Ok(here);
+                    }
+                    text_left -= text.len();
+                    if R::may_be(record, |kind| walk.query.wants(kind)) && walk.matcher.fits(&text) {
+                        if found.hits.len() == walk.limit()
+                            || !self
+                                .budget()
+                                .has(2 * walk.leave, record.len() + walk.leave * limits::INDEX_PAGE)
+                        {
+                            return Ok(here);
+                        }
+                        let hit = self.parse_record::<R>(edition, record)?.hit();
+                        if !walk.matcher.is_twice(&hit) {
+                            found.hits.push(hit);
+                        }
+                    }
+                    found.scanned += 1;
+                }
+                (from, skip) = (leaf.number + 1, 0);
+            }
+        }
+    }
 }
+
+/// What a search goes by.
+struct Walk<'a> {
+    query: &'a Query<'a>,
+    matcher: Matcher,
+    /// Pages to leave room for.
+    leave: usize,
+}
+
+impl Walk<'_> {
+    fn limit(&self) -> usize {
+        self.query.limit.clamp(1, MOST)
+    }
+}
+
+/// Most bytes of one record.
+const RECORD: usize = 32 * 1024;

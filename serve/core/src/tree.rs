@@ -8,7 +8,7 @@ use std::{cmp::Ordering, sync::Arc};
 use elfscope_schema::{Address, IndexRoot, Lookup, LookupPage, Name, Record, TableEntry, limits};
 use serde::de::DeserializeOwned;
 
-use crate::{Edition, Error, Request, Result, Store};
+use crate::{Edition, Error, Request, Result, Store, raw};
 
 const PACK: &str = "lookup.jsonl.gz";
 
@@ -71,7 +71,63 @@ pub(crate) struct Leaf<R> {
     pub(crate) last: bool,
 }
 
+/// One leaf of an index, unparsed.
+pub(crate) struct RawLeaf {
+    /// Its number, counted from the index's first leaf.
+    pub(crate) number: u64,
+    bytes: Vec<u8>,
+}
+
+impl RawLeaf {
+    /// Its records, as they stand in it.
+    pub(crate) fn records(&self, edition: &Edition) -> Result<Vec<&[u8]>> {
+        let leaf = raw::member(&self.bytes, "leaf").and_then(raw::elements);
+        leaf.ok_or_else(|| damaged(edition))
+    }
+}
+
 impl<S: Store> Request<S> {
+    /// As many of these leaves (in order) as one read gives, unparsed; none where the request may not read more.
+    pub(crate) async fn raw_leaves(
+        &mut self,
+        edition: &Edition,
+        index: &str,
+        first: u64,
+        numbers: &[u64],
+    ) -> Result<Vec<RawLeaf>> {
+        let ordinals: Vec<u64> = numbers.iter().filter_map(|number| first.checked_add(*number)).collect();
+        let members = self.members(edition.folder(), PACK, &ordinals).await?;
+        let leaves = members.into_iter().map(|(ordinal, bytes)| {
+            let named = raw::member(&bytes, "index").and_then(raw::text).is_some_and(|name| name == index);
+            let known = raw::member(&bytes, "schema").and_then(raw::text);
+            if known.as_deref().is_some_and(|known| known != elfscope_schema::documents::schema::LOOKUP) {
+                let schema = known.unwrap_or_default().into_owned();
+                return Err(Error::Unsupported { path: format!("{}/{PACK}", edition.folder()), schema });
+            }
+            named.then_some(RawLeaf { number: ordinal - first, bytes }).ok_or_else(|| damaged(edition))
+        });
+        leaves.collect()
+    }
+
+    /// Parses a record of an unparsed leaf.
+    pub(crate) fn parse_record<R: Entry>(&mut self, edition: &Edition, record: &[u8]) -> Result<R> {
+        self.parse_part(&format!("{}/{PACK}", edition.folder()), record)
+    }
+
+    /// How many leaves an index has that doesn't stand in the root.
+    pub(crate) async fn leaves_of(
+        &mut self,
+        edition: &Edition,
+        index: &str,
+        root: &IndexRoot,
+    ) -> Result<u64> {
+        let end = Key::Text("\u{10ffff}".repeat(4));
+        let Some((ordinal, _)) = self.descend(edition, index, root, &end, Seek::Last).await? else {
+            return Ok(1);
+        };
+        Ok(ordinal.saturating_sub(root.first_leaf.unwrap_or(0)).saturating_add(1))
+    }
+
     /// The root of an index; `None` where the edition has no such records.
     pub(crate) async fn index_root(&mut self, edition: &Edition, index: &str) -> Result<Option<IndexRoot>> {
         let path = format!("{}/lookup.json", edition.folder());
@@ -182,7 +238,7 @@ fn root_leaf<R: Entry>(root: IndexRoot) -> Option<Leaf<R>> {
     Some(Leaf { number: 0, records, last: true })
 }
 
-fn damaged(edition: &Edition) -> Error {
+pub(crate) fn damaged(edition: &Edition) -> Error {
     let path = format!("{}/{PACK}", edition.folder());
     Error::Damaged { path, expected: "the pages that its tables name", source: None }
 }

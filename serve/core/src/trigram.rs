@@ -4,15 +4,23 @@ use elfscope_schema::{TrigramEntry, hex, limits};
 
 use crate::{
     Edition, Request, Result, Store,
+    literals::Group,
     tree::{Key, Leaf, Seek},
 };
 
-/// Most trigrams that one search reads.
+/// Most trigrams of one literal that a search reads.
 const MOST: usize = 5;
+/// Most alternatives that a search reads trigrams of.
+const ALTERNATIVES: usize = 6;
 /// Most leaves of the trigram index that one trigram may take; one with more says too little to be worth them.
 const LEAVES: usize = 3;
-/// So few leaves are scanned rather than narrowed further.
-const FEW: u64 = 3;
+/// So few leaves are looked through rather than narrowed further: one read mostly has them.
+const FEW: u64 = 4;
+/// Reads and bytes of JSON that looking through the candidates needs.
+const READS: usize = 8;
+const JSON: usize = 48 * 1024;
+/// Reads and bytes of JSON that one trigram may take: a table with its offsets, and its leaves.
+const DOWN: (usize, usize) = (2 + LEAVES, (1 + LEAVES) * limits::INDEX_PAGE);
 
 /// The leaves that may have what is looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,34 +32,55 @@ pub(crate) enum Candidates {
 }
 
 impl Candidates {
-    /// The first leaf from this one on.
-    pub(crate) fn next(&self, from: u64) -> Option<u64> {
+    /// The first leaves from this one on, at most so many, of an index with so many leaves.
+    pub(crate) fn next(&self, from: u64, most: usize, leaves: u64) -> Vec<u64> {
         match self {
-            Self::All => Some(from),
-            Self::In(ranges) => ranges.iter().find(|range| range.1 > from).map(|range| range.0.max(from)),
+            Self::All => (from..leaves).take(most).collect(),
+            Self::In(ranges) => {
+                let ranges = ranges.iter().filter(|range| range.1 > from);
+                ranges.flat_map(|range| range.0.max(from)..range.1.min(leaves)).take(most).collect()
+            }
         }
     }
 }
 
 impl<S: Store> Request<S> {
-    /// The leaves of `index` that may have a text with `query` in it, the case of ASCII letters aside. Leaves room for
-    /// scanning some of them.
+    /// The leaves of `index` that may have a text with a literal of each group in it (ASCII letters lowered). Leaves room for
+    /// looking through them.
     pub(crate) async fn candidates(
         &mut self,
         edition: &Edition,
         index: &str,
-        query: &str,
+        groups: &[Group],
+        leave: usize,
     ) -> Result<Candidates> {
         let index = format!("{index}_trigram");
+        if self.index_root(edition, &index).await?.is_none() {
+            return Ok(Candidates::All);
+        }
         let mut known: Option<Vec<(u64, u64)>> = None;
-        for trigram in most_telling_first(query) {
+        for probe in probes(groups) {
             let few = known
                 .as_ref()
                 .is_some_and(|ranges| ranges.iter().map(|range| range.1 - range.0).sum::<u64>() <= FEW);
-            if few || !self.has_room(8, limits::INDEX_PAGE) {
+            if few {
                 break;
             }
-            let Some(ranges) = self.postings(edition, &index, &trigram).await? else { continue };
+            let mut either: Option<Vec<(u64, u64)>> = Some(Vec::new());
+            for trigram in &probe {
+                if !self.budget().has(READS + 2 * leave + DOWN.0, JSON + leave * limits::INDEX_PAGE + DOWN.1)
+                {
+                    return Ok(known.map_or(Candidates::All, Candidates::In));
+                }
+                either = match (either, self.postings(edition, &index, trigram).await?) {
+                    (Some(either), Some(ranges)) => Some(unite(either, ranges)),
+                    _ => None,
+                };
+                if either.is_none() {
+                    break;
+                }
+            }
+            let Some(ranges) = either else { continue };
             known = Some(match known {
                 Some(known) => intersect(&known, &ranges),
                 None => ranges,
@@ -67,9 +96,6 @@ impl<S: Store> Request<S> {
         index: &str,
         trigram: &str,
     ) -> Result<Option<Vec<(u64, u64)>>> {
-        if self.index_root(edition, index).await?.is_none() {
-            return Ok(None);
-        }
         let key = Key::Text(trigram.to_owned());
         let mut leaf = self.seek::<TrigramEntry>(edition, index, &key, Seek::First).await?;
         let mut ranges = Vec::new();
@@ -88,11 +114,30 @@ impl<S: Store> Request<S> {
     }
 }
 
+/// The trigrams to look up, in order: a text has one of each list. The most telling of each group come first, those of groups of
+/// few literals before others.
+fn probes(groups: &[Group]) -> Vec<Vec<String>> {
+    let mut probes: Vec<(usize, usize, Vec<String>)> = Vec::new();
+    for group in groups.iter().filter(|group| group.len() <= ALTERNATIVES) {
+        let trigrams: Vec<Vec<String>> = group.iter().map(|literal| most_telling_first(literal)).collect();
+        let rounds = if group.len() == 1 { MOST } else { 1 };
+        for round in 0..rounds {
+            let probe: Option<Vec<String>> = trigrams.iter().map(|list| list.get(round).cloned()).collect();
+            probes.extend(probe.map(|mut probe| {
+                probe.sort_unstable();
+                probe.dedup();
+                (round, probe.len(), probe)
+            }));
+        }
+    }
+    probes.sort_by_key(|(round, alternatives, _)| (*round, *alternatives));
+    probes.into_iter().map(|(_, _, probe)| probe).collect()
+}
+
 /// The trigrams of a query in the order in which they are worth reading: first the one of seldom used characters, then
 /// whichever is furthest from all before it. Neighbours say nearly the same, and which of a query's parts is rare in a binary can't
 /// be known before: digits are, unless its names end in hashes.
-fn most_telling_first(query: &str) -> Vec<String> {
-    let bytes = query.to_ascii_lowercase().into_bytes();
+fn most_telling_first(bytes: &[u8]) -> Vec<String> {
     let common = |byte: &u8| match byte {
         b'0'..=b'9' => 12,
         _ => b"_etaoinsrlcdmpu".iter().position(|other| other == byte).map_or(0, |at| 20 - at),
@@ -129,6 +174,19 @@ fn read_runs(runs: &[u64], ranges: &mut Vec<(u64, u64)>) {
     }
 }
 
+fn unite(mut a: Vec<(u64, u64)>, b: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    a.extend(b);
+    a.sort_unstable();
+    let mut all: Vec<(u64, u64)> = Vec::new();
+    for range in a {
+        match all.last_mut() {
+            Some(before) if before.1 >= range.0 => before.1 = before.1.max(range.1),
+            _ => all.push(range),
+        }
+    }
+    all
+}
+
 fn intersect(a: &[(u64, u64)], b: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let (mut i, mut j) = (0, 0);
     let mut both = Vec::new();
@@ -153,20 +211,23 @@ mod tests {
         read_runs(&[7, 2], &mut ranges);
         assert_eq!(ranges, [(2, 5), (6, 9)]);
         assert_eq!(intersect(&ranges, &[(0, 3), (4, 7), (8, 20)]), [(2, 3), (4, 5), (6, 7), (8, 9)]);
+        assert_eq!(unite(ranges.clone(), vec![(0, 1), (4, 7)]), [(0, 1), (2, 9)]);
         let candidates = Candidates::In(ranges);
-        assert_eq!([0, 3, 5, 9].map(|from| candidates.next(from)), [Some(2), Some(3), Some(6), None]);
+        let next = [0, 3, 5, 9].map(|from| candidates.next(from, 2, 100));
+        assert_eq!(next, [vec![2, 3], vec![3, 4], vec![6, 7], vec![]]);
+        assert_eq!(Candidates::All.next(3, 9, 5), [3, 4]);
     }
 
     #[test]
     fn every_trigram_of_a_query_counts_once() {
-        assert_eq!(most_telling_first("aAaa"), ["616161"]);
-        assert_eq!(most_telling_first("e_zqx").first().map(String::as_str), Some("7a7178"));
-        assert!(most_telling_first("ab").is_empty());
+        assert_eq!(most_telling_first(b"aaaa"), ["616161"]);
+        assert_eq!(most_telling_first(b"e_zqx").first().map(String::as_str), Some("7a7178"));
+        assert!(most_telling_first(b"ab").is_empty());
     }
 
     #[test]
     fn trigrams_are_read_from_all_over_a_query() {
-        let read = most_telling_first("needle777");
+        let read = most_telling_first(b"needle777");
         assert_eq!(read[..3], ["373737", "6e6565", "646c65"]);
         assert_eq!(read.len(), MOST);
     }

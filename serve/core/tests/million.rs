@@ -51,8 +51,10 @@ fn archive() -> CountingStore<MemoryStore> {
         .iter()
         .map(|entry| NameEntry {
             address: Some(entry.0),
+            code: None,
             default: false,
             kind: NamedKind::Function,
+            mangled: None,
             name: entry.5[0].0.clone(),
             version: None,
         })

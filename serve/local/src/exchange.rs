@@ -64,15 +64,21 @@ async fn respond(shared: &Shared, request: Request<Body>) -> Response<Body> {
     }
 }
 
+/// Most bytes of a body that are read and not held: a client that is still sending when it is refused often never reads why,
+/// and its connection is lost.
+const MOST_PASSED: usize = 1024 * 1024;
+
 /// A body, or one byte more than it may have; none where the client broke off.
 async fn whole(body: Body) -> Option<Vec<u8>> {
     let mut body = pin!(body);
     let mut bytes = Vec::new();
-    while bytes.len() <= MOST_BODY {
+    let mut passed = 0;
+    while passed <= MOST_PASSED {
         let Some(frame) = std::future::poll_fn(|context| body.as_mut().poll_frame(context)).await else {
             break;
         };
         if let Ok(data) = frame.ok()?.into_data() {
+            passed += data.len();
             bytes.extend_from_slice(&data[..data.len().min(MOST_BODY + 1 - bytes.len())]);
         }
     }

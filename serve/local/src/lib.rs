@@ -3,6 +3,7 @@
 //! | file | subject |
 //! | --- | --- |
 //! | `folder` | the archive as the core reads it |
+//! | `stdio` | MCP over standard input and output |
 //! | `serve` | listening, connections, stopping |
 //! | `exchange` | one request: from the wire to the core and back |
 //! | `stream` | bodies that are read while they are sent |
@@ -18,6 +19,7 @@ mod headers;
 mod log;
 mod page;
 mod serve;
+pub mod stdio;
 mod stream;
 
 pub use folder::FolderStore;

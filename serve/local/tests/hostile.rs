@@ -55,7 +55,8 @@ const PIECES: [&str; 46] = [
     "é",
     "proc",
 ];
-const QUERIES: [&str; 14] = [
+const QUERIES: [&str; 15] = [
+    "?a=twice&b=twice:main",
     "?rows=0-1",
     "?rows=1-0",
     "?rows=-",

@@ -2,6 +2,7 @@
 
 mod apt;
 mod inputs;
+pub(crate) mod node;
 mod packages;
 pub(crate) mod wasm32;
 
@@ -31,6 +32,8 @@ pub(crate) struct Options {
 enum Only {
     /// A compiler for WebAssembly, which the core is held to
     Wasm32,
+    /// Node with the npm packages, and Python with the SDKs, that ask the server as strangers do
+    Node,
 }
 
 pub(crate) fn run(options: &Options, report: &mut Report) -> Result<()> {
@@ -39,7 +42,15 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<()> {
         report.pass();
         return Ok(());
     }
+    if options.only == Some(Only::Node) {
+        node::setup()?;
+        report.pass();
+        return Ok(());
+    }
     tools(report)?;
+    if let Err(error) = node::setup() {
+        report.skip("clients of the server", format!("{error:#}"));
+    }
     let inputs = Inputs::find(options.update, report)?;
     for (name, path) in inputs.listed() {
         println!("{name}: {}", path.display());

@@ -1,4 +1,4 @@
-//! The catalogue: its pages as they are stored, and search.
+//! The catalogue: its pages as they are stored.
 
 use elfscope_schema::{BuildId, Index, documents::schema, to_canonical};
 use http::request::Parts;
@@ -7,10 +7,9 @@ use super::{
     Response,
     conditional::Tag,
     query::Query,
-    rendered::json,
     respond::{Caching, Content, Facts, Media, respond},
 };
-use crate::{Error, HitKind, Match, Query as Search, Request, Result, Store, limits};
+use crate::{Error, Request, Result, Store};
 
 /// `index.json` or one of its shards. What an archive that nothing was added to says is that it has no builds.
 pub(super) async fn index<S: Store>(request: &mut Request<S>, parts: &Parts, path: &str) -> Result<Response> {
@@ -58,57 +57,10 @@ pub(super) async fn pointer<S: Store>(
     }
 }
 
-/// What is found in one build.
-pub(super) async fn search<S: Store>(request: &mut Request<S>, parts: &Parts) -> Result<Response> {
-    const ROUTE: &str = "search";
-    let takes = ["q", "match", "kind", "build", "cursor", "limit"];
-    let query = Query::parse(parts.uri.query(), ROUTE, &takes)?;
-    let refuse = |why: &str| Error::BadArguments { tool: ROUTE, why: why.to_owned() };
-    let text = query.get("q").ok_or_else(|| refuse("it needs `q`, what is looked for"))?;
-    let build = query.get("build").ok_or_else(|| refuse("it needs `build`, where to look"))?;
-    let matching = match query.get("match") {
-        None | Some("substring") => Match::Substring,
-        Some("exact") => Match::Exact,
-        Some("prefix") => Match::Prefix,
-        Some(other) => {
-            let allowed = "`exact`, `prefix` or `substring`".to_owned();
-            return Err(Error::BadReference { what: "a match", given: other.to_owned(), allowed });
-        }
-    };
-    let mut kinds = Vec::new();
-    for kind in query.get("kind").into_iter().flat_map(|kinds| kinds.split(',')) {
-        kinds.push(match kind {
-            "function" => HitKind::Function,
-            "data" => HitKind::Data,
-            "tls" => HitKind::Tls,
-            "import" => HitKind::Import,
-            "string" => HitKind::String,
-            "source" => HitKind::Source,
-            other => {
-                let allowed = "`function`, `data`, `tls`, `import`, `string`, `source`".to_owned();
-                return Err(Error::BadReference { what: "a kind", given: other.to_owned(), allowed });
-            }
-        });
-    }
-    let limit = query.number("limit")?.map_or(limits::RESULTS, |limit| limit as usize);
-    if limit == 0 || limit > limits::RESULTS {
-        let allowed = format!("1 to {}", limits::RESULTS);
-        return Err(Error::OutOfRange { what: "limit", given: limit.to_string(), allowed });
-    }
-    let edition = request.edition(build).await?;
-    let search = Search { text, matching, kinds: &kinds, limit, cursor: query.get("cursor") };
-    let answer = request.search(&edition, &search).await?;
-    let bytes = json(&answer);
-    let tag = Tag::of_bytes(&bytes);
-    respond(parts, &facts(Caching::Rendered, tag), Content::Plain(bytes))
-}
-
 /// A document that may be another one tomorrow: its tag is of its bytes.
 fn changing(parts: &Parts, bytes: Vec<u8>) -> Result<Response> {
     let tag = Tag::of_bytes(&bytes);
-    respond(parts, &facts(Caching::Catalogue, tag), Content::Plain(bytes))
-}
-
-fn facts(caching: Caching, tag: Tag) -> Facts {
-    Facts { media: Media::Json, caching, tag, has_gzip: false, location: None, part: None }
+    let caching = Caching::Catalogue;
+    let facts = Facts { media: Media::Json, caching, tag, has_gzip: false, location: None, part: None };
+    respond(parts, &facts, Content::Plain(bytes))
 }

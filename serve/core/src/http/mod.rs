@@ -6,10 +6,12 @@
 //! | `path`, `query` | URLs, decoded, hostile ones refused |
 //! | `route` | what a path asks for |
 //! | `edition` | an edition's paths: pinned ones, tags, which answer |
-//! | `catalogue` | the catalogue's pages, search |
+//! | `catalogue` | the catalogue's pages |
+//! | `asked` | search, what differs |
 //! | `stored` | documents as they are |
 //! | `rendered` | what is made of them |
 //! | `sources` | sources, debuginfod's route among them |
+//! | `mcp` | the rules of the transport around [`crate::mcp`] |
 //! | `respond` | conditions, forms, ranges, headers |
 //! | `conditional`, `negotiate`, `range` | one part of HTTP each |
 //! | `refusal` | refusals |
@@ -17,12 +19,14 @@
 //! The tag of a stored document is a digest of its edition and path, so that what a client has already is known before a pack is
 //! read. Document bytes are never written again: a client that accepts gzip gets the stored member.
 
+mod asked;
 mod catalogue;
 mod conditional;
 mod edition;
 pub mod guard;
+mod mcp;
 mod negotiate;
-mod path;
+pub(crate) mod path;
 mod query;
 mod range;
 mod refusal;
@@ -98,10 +102,13 @@ impl Body {
     }
 }
 
-/// Answers `/archive`, `/buildid` and `/healthz`, and refuses hosts that aren't this one; `None` for every other path, which
+/// Answers `/archive`, `/buildid`, `/mcp` and `/healthz`, and refuses hosts that aren't this one; `None` for every other path, which
 /// is the host's static files'.
 pub async fn answer<S: Store>(service: &Service<S>, request: Request) -> Option<Response> {
     let (parts, body) = request.into_parts();
+    if parts.uri.path() == "/mcp" {
+        return Some(mcp::answer(service, &parts, &body).await);
+    }
     let area = Area::of(parts.uri.path());
     if area != Some(Area::Health)
         && let Err(error) = guard::host(service.config(), &parts.uri, &parts.headers)
@@ -128,7 +135,8 @@ async fn dispatch<S: Store>(question: &mut Question<S>, parts: &Parts, area: Are
     match Route::parse(area, parts.uri.path())? {
         Route::Health => Ok(healthy()),
         Route::Index(path) => catalogue::index(question, parts, &path).await,
-        Route::Search => catalogue::search(question, parts).await,
+        Route::Search => asked::search(question, parts).await,
+        Route::Diff => asked::diff(question, parts).await,
         Route::Pointer(build) => catalogue::pointer(question, parts, &build).await,
         Route::Edition(asked) => edition::answer(question, parts, &asked).await,
         Route::Unnamed(text) => Err(edition::unnamed(question, &text).await),
@@ -141,7 +149,7 @@ fn check(parts: &Parts, body: &[u8]) -> Result<()> {
         return Err(Error::BadMethod { given: parts.method.to_string(), allowed: METHODS });
     }
     if body.len() > limits::BODY {
-        return Err(Error::TooLarge { what: "the body", limit: limits::BODY });
+        return Err(Error::InputTooLarge { what: "the body", limit: limits::BODY });
     }
     Ok(())
 }

@@ -6,10 +6,10 @@ use crate::{Error, Result, limits};
 ///
 /// # Errors
 /// [`Error::BadPath`] for what no path of an archive can be: `.` and `..` in any spelling, NUL, bytes that are not UTF-8
-/// (overlong forms among them), escapes that are none. [`Error::TooLarge`].
+/// (overlong forms among them), escapes that are none. [`Error::InputTooLarge`].
 pub(super) fn segments(path: &str) -> Result<Vec<String>> {
     if path.len() > limits::ARGUMENT {
-        return Err(Error::TooLarge { what: "the path", limit: limits::ARGUMENT });
+        return Err(Error::InputTooLarge { what: "the path", limit: limits::ARGUMENT });
     }
     let refuse = |why| Error::BadPath { given: path.to_owned(), why };
     let mut segments = Vec::new();
@@ -26,7 +26,7 @@ pub(super) fn segments(path: &str) -> Result<Vec<String>> {
 }
 
 /// Decodes percent-encoded text; in a query, `+` is a space.
-pub(super) fn decode(text: &[u8], in_query: bool) -> std::result::Result<String, &'static str> {
+pub(crate) fn decode(text: &[u8], in_query: bool) -> std::result::Result<String, &'static str> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.iter().copied();
     while let Some(byte) = rest.next() {

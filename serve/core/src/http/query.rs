@@ -19,12 +19,12 @@ impl Query {
         for pair in raw.unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             if value.len() > 3 * limits::ARGUMENT {
-                return Err(Error::TooLarge { what: "a parameter", limit: limits::ARGUMENT });
+                return Err(Error::InputTooLarge { what: "a parameter", limit: limits::ARGUMENT });
             }
             let decoded = |text: &str| decode(text.as_bytes(), true).map_err(|why| query.refuse(why));
             let (name, value) = (decoded(name)?, decoded(value)?);
             if value.len() > limits::ARGUMENT {
-                return Err(Error::TooLarge { what: "a parameter", limit: limits::ARGUMENT });
+                return Err(Error::InputTooLarge { what: "a parameter", limit: limits::ARGUMENT });
             }
             if !takes.contains(&name.as_str()) {
                 let takes = if takes.is_empty() { "none".to_owned() } else { takes.join(", ") };

@@ -43,8 +43,9 @@ fn status(error: &Error) -> StatusCode {
         Error::Forbidden { .. } => StatusCode::FORBIDDEN,
         Error::BadMethod { .. } => StatusCode::METHOD_NOT_ALLOWED,
         Error::Changed { .. } => StatusCode::PRECONDITION_FAILED,
-        Error::TooLarge { what: "the path" | "a parameter", .. } => StatusCode::URI_TOO_LONG,
-        Error::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+        Error::InputTooLarge { what: "the path" | "a parameter", .. } => StatusCode::URI_TOO_LONG,
+        Error::InputTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+        Error::TooLarge { .. } => StatusCode::UNPROCESSABLE_ENTITY,
         // Asked for more than one question may cost.
         Error::OverBudget { .. } => StatusCode::UNPROCESSABLE_ENTITY,
         Error::Store { .. } => StatusCode::SERVICE_UNAVAILABLE,

@@ -33,6 +33,7 @@ pub(super) enum Route {
     /// `index.json` or a shard: its path in the store.
     Index(String),
     Search,
+    Diff,
     /// `current.json` of a build.
     Pointer(BuildId),
     /// Something of an edition.
@@ -126,6 +127,7 @@ impl Route {
             (Area::Archive, ["index.json"]) => Ok(Self::Index("index.json".to_owned())),
             (Area::Archive, ["index", by, page]) => shard(by, page).ok_or_else(|| nothing(path)),
             (Area::Archive, ["search"]) => Ok(Self::Search),
+            (Area::Archive, ["diff"]) => Ok(Self::Diff),
             (Area::Archive, [build, rest @ ..]) if !build.is_empty() => {
                 let Ok(build) = build.parse::<BuildId>() else {
                     return Ok(Self::Unnamed((*build).to_owned()));
@@ -288,6 +290,7 @@ fn nothing(path: &str) -> Error {
             "/archive/index.json",
             "/archive/index/<id|name|soname|package>/root.json",
             "/archive/search?q=<text>&build=<build>",
+            "/archive/diff?a=<build>[:<function>]&b=<build>[:<function>]",
             "/archive/<build-id>/meta.json",
             "/archive/<build-id>/<edition>/meta.json",
             "/buildid/<build-id>/source/<absolute path>",

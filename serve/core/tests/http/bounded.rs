@@ -36,8 +36,10 @@ fn million() -> Archive {
         .iter()
         .map(|entry| NameEntry {
             address: Some(entry.0),
+            code: None,
             default: false,
             kind: NamedKind::Function,
+            mangled: None,
             name: entry.5[0].0.clone(),
             version: None,
         })

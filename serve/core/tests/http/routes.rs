@@ -312,3 +312,29 @@ fn builds_and_editions_that_are_not_there() {
     }
     assert_eq!(get(&service, &format!("/archive/{SMALL}/current.json"), &[]).status(), 200);
 }
+
+#[test]
+fn what_differs() {
+    let service = small();
+    let found = get(&service, "/archive/diff?a=small:main&b=small:huge&limit=10", &[]);
+    let told: serde_json::Value = from_slice(bytes(&found)).unwrap();
+    assert_eq!(
+        (told["a"]["build_id"].as_str(), told["pairs"].as_array().unwrap().len()),
+        (Some(SMALL), 10),
+        "{told}"
+    );
+    assert_eq!(header(&found, "cache-control"), "max-age=300");
+    for (query, status, code) in [
+        ("a=small", 400, "E_BAD_ARGUMENTS"),
+        ("a=small&b=small:main", 400, "E_BAD_ARGUMENTS"),
+        ("a=small:main&b=small:huge&kind=data", 400, "E_BAD_ARGUMENTS"),
+        ("a=small&b=small&context=1", 400, "E_BAD_ARGUMENTS"),
+        ("a=small&b=smlal", 404, "E_NOT_FOUND"),
+        ("a=small:main&b=small:mian", 404, "E_NOT_FOUND"),
+        ("a=small&b=aabbcc", 300, "E_AMBIGUOUS"),
+        ("a=small:main&b=small:huge&cursor=x", 400, "E_BAD_CURSOR"),
+    ] {
+        let (told, which, _) = refused(&get(&service, &format!("/archive/diff?{query}"), &[]));
+        assert_eq!((told, which.as_str()), (status, code), "{query}");
+    }
+}

@@ -112,8 +112,10 @@ pub fn entry(key: FunctionKey, ordinal: u64, callers: Option<u64>, names: &[&str
 pub fn named(name: &str, kind: NamedKind, address: Option<u64>, version: Option<(&str, bool)>) -> NameEntry {
     NameEntry {
         address: address.map(Address::virt),
+        code: None,
         default: version.is_some_and(|version| version.1),
         kind,
+        mangled: None,
         name: Name::from(name),
         version: version.map(|version| Name::from(version.0)),
     }
