@@ -209,7 +209,7 @@ function start() {
       say('Type what to look for first');
       return;
     }
-    const link = parse(location.hash.startsWith('#v=') ? location.hash : '');
+    const link = now?.link ?? {};
     const kind = value('search-kind');
     const isHere = value('search-where') === 'here' && link.b && kind !== 'build';
     location.hash = write({ b: isHere ? link.b : undefined, w: 'search', q, m: value('search-match'), k: kind || undefined });
