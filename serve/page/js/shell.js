@@ -57,6 +57,7 @@ export function frame(link, edition) {
     el('ul', {}, TABS(edition.b).map(([, text, to]) =>
       el('li', {}, el('a', { href: write(to), 'aria-current': text === here ? 'page' : null }, text)))),
   );
+  tabs.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   const known = edition.told.provenance;
   put(
     provenance,

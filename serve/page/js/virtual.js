@@ -104,6 +104,21 @@ export class VirtualList {
     this.element.scrollTop = (line * this.height) / this.scale;
   }
 
+  /** What is at the top, so that it can be found again when segments have other sizes. @returns {{segment: number, index: number}} */
+  get place() {
+    const segment = this.segmentOf(Math.floor(this.top));
+    return { segment, index: this.top - this.starts[segment] };
+  }
+
+  /** Goes back to a place. @param {{segment: number, index: number} | undefined} place */
+  async restore(place) {
+    if (!place || !this.segments[place.segment]) return;
+    await this.need(place.segment);
+    this.size();
+    this.top = this.starts[place.segment] + place.index;
+    this.draw();
+  }
+
   /** @param {number} line @returns {number} the segment it is in */
   segmentOf(line) {
     let [low, high] = [0, this.segments.length - 1];
@@ -143,8 +158,8 @@ export class VirtualList {
           this.size();
           // What is in sight stays there.
           if (start + before <= first) this.top = top + moved;
-          this.drop();
         }
+        this.drop();
         this.schedule();
       },
       (error) => {

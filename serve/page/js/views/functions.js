@@ -87,11 +87,8 @@ export async function show({ main, link, edition, replace, state, keep }) {
     // The rest after what is in sight.
     setTimeout(() => list.segments.forEach((_, number) => list.need(number)), 0);
   }
-  if (state?.top) {
-    await list.need(list.segmentOf(Math.floor(state.top)));
-    list.top = state.top;
-  }
-  list.element.addEventListener('scroll', late(() => keep({ top: list.top })));
+  await list.restore(state?.place);
+  list.element.addEventListener('scroll', late(() => keep({ place: list.place })));
   return {
     title: 'Functions',
     focus: list.element,

@@ -108,11 +108,8 @@ export async function show({ main, link, edition, state, keep }) {
   );
   list.measure();
   if (link.e !== undefined && isOut) await list.reveal(Math.floor(link.e / EACH), (edge) => edge.number === link.e);
-  else if (state?.top) {
-    await list.need(list.segmentOf(Math.floor(state.top)));
-    list.top = state.top;
-  }
-  list.element.addEventListener('scroll', late(() => keep({ top: list.top })));
+  else await list.restore(state?.place);
+  list.element.addEventListener('scroll', late(() => keep({ place: list.place })));
   const inWords = (edge) => {
     const to = edge.target;
     const where = isOut ? (to ? (to.names?.[0] === undefined ? `0x${to.address}` : versioned(to.names[0], to.version)) : 'not known statically')

@@ -8,8 +8,8 @@ import { lines, pageOfRow, shownName } from '../body.js';
 import { citation, rowsText } from '../cite.js';
 import { count, el, put } from '../dom.js';
 import { code, line, name, path } from '../escape.js';
-import { parts, plus, write } from '../link.js';
-import { functionLink, level, levelMark, referent, sourceLink, unnamed, versioned } from '../names.js';
+import { compare, parts, place, plus, write } from '../link.js';
+import { addressLink, functionLink, level, levelMark, referent, sourceLink, unnamed, versioned } from '../names.js';
 import { get, set } from '../settings.js';
 import { head as viewHead, fact, say } from '../shell.js';
 import * as sources from '../sources.js';
@@ -79,23 +79,22 @@ export async function show(context) {
   const cells = {
     row(item, row) {
       const [offset, bytes, mnemonic, operands, notes] = item.row;
-      const own = notes?.to?.address;
       row.classList.add('code');
       if (item.edge) row.classList.add('has-edge');
       if (selected && item.n >= selected[0] && item.n <= selected[1]) {
         row.classList.add('selected');
         row.setAttribute('aria-selected', 'true');
       }
-      const ref = referent(b, notes?.to ?? inside(operands), item.edge);
+      const jump = item.edge || notes?.to ? null : inside(operands);
+      const ref = jump ? el('span', { class: 'referent jump' }, addressLink(b, jump, operands), compare(jump, plus(address, offset)) > 0 ? ' ↓' : ' ↑') : referent(b, notes?.to, item.edge);
       ref?.querySelectorAll('a').forEach((a) => { a.tabIndex = -1; });
       row.append(
         el('span', { role: 'gridcell', class: 'cell n' }, item.n),
         el('span', { role: 'gridcell', class: 'cell at' }, plus(address, offset)),
         el('span', { role: 'gridcell', class: 'cell bytes' }, bytes.match(/../g).join(' ')),
-        el('span', { role: 'gridcell', class: 'cell op' }, el('span', { class: 'mnemonic' }, mnemonic), ' ', line(operands), ref ? [' ', ref] : null,
+        el('span', { role: 'gridcell', class: 'cell op' }, el('span', { class: 'mnemonic' }, mnemonic), ' ', jump ? ref : [line(operands), ref ? [' ', ref] : null],
           notes?.relocations?.map((one) => el('span', { class: 'reloc' }, ` reloc ${one.type}${one.symbol === undefined ? '' : ` ${name(one.symbol, 60)}`}${one.addend === '0' ? '' : ` ${one.addend}`}`))),
       );
-      void own;
     },
     place(item, row) {
       row.classList.add('place');
@@ -131,13 +130,12 @@ export async function show(context) {
     },
   };
 
-  /** A jump inside the body, which has no note: where it goes. @param {string} operands */
+  /** Where a jump inside the body goes, which has no note. @param {string} operands @returns {string | null} */
   function inside(operands) {
     const found = /^0x([0-9a-f]+)$/.exec(operands);
     if (!found) return null;
-    const offset = BigInt(`0x${found[1]}`) - BigInt(`0x${address.split('-').pop()}`);
-    if (offset < 0n || offset >= BigInt(parts(key).size)) return null;
-    return { kind: 'function', address: plus(address, offset), name: undefined, offset: undefined };
+    const offset = BigInt(`0x${found[1]}`) - place(address).offset;
+    return offset < 0n || offset >= BigInt(parts(key).size) ? null : plus(address, offset);
   }
 
   const each = how === 'asm' ? 1.5 : how === 'source' ? 1.6 : 0.4;
@@ -231,14 +229,11 @@ export async function show(context) {
   list.measure();
   const { state } = context;
   if (link.o !== undefined || link.r || link.e !== undefined) await reveal(link);
-  else if (state?.top) {
-    await list.need(list.segmentOf(Math.floor(state.top)));
-    list.top = state.top;
-  }
+  else await list.restore(state?.place);
   let timer = 0;
   list.element.addEventListener('scroll', () => {
     clearTimeout(timer);
-    timer = setTimeout(() => keep({ top: list.top }), 250);
+    timer = setTimeout(() => keep({ place: list.place }), 250);
   });
   return {
     title,

@@ -58,11 +58,8 @@ export async function show({ main, link, edition, state, keep }) {
     await list.need(0);
     setTimeout(() => list.segments.forEach((_, number) => list.need(number)), 0);
   }
-  if (state?.top) {
-    await list.need(list.segmentOf(Math.floor(state.top)));
-    list.top = state.top;
-  }
-  list.element.addEventListener('scroll', late(() => keep({ top: list.top })));
+  await list.restore(state?.place);
+  list.element.addEventListener('scroll', late(() => keep({ place: list.place })));
   return {
     title: 'Sources',
     focus: list.element,
