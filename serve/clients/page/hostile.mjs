@@ -49,6 +49,8 @@ export async function hostile(site, name) {
   }
   const page = await site.open(`#v=1&b=${pin}&w=listing&f=${keys.markup}&s=source`);
   same((await page.locator('h1').innerText()).trim(), MARKUP, 'markup in a name is shown as it is written');
+  await page.evaluate((to) => { location.hash = to; }, `#v=1&b=${pin}&w=source&p=${path}`);
+  await settle(page);
   const text = await page.locator('#main').innerText();
   check(text.includes('</script><script>alert(2)</script>') && text.includes('<U+202E>'), 'markup and turns in a source are shown');
   await page.evaluate((to) => { location.hash = to; }, `#v=1&b=${pin}&w=listing&f=${keys.bidi}&s=source`);
