@@ -52,7 +52,7 @@ pub(crate) fn run(report: &mut Report) -> Result<()> {
             return Ok(());
         }
     };
-    for (tool, package) in [(BROWSER, "chromium"), ("gcc", "gcc"), ("objcopy", "binutils")] {
+    for (tool, package) in [(BROWSER, "chromium"), ("cc", "gcc"), ("objcopy", "binutils")] {
         if !Path::new(tool).is_file() && !has(tool) {
             report.skip("the page", format!("there is no {tool} (Debian's package `{package}`)"));
             return Ok(());
@@ -125,7 +125,7 @@ fn hostile(folder: &Path, sources: &Path) -> Result<()> {
     let source = "\u{202e}c.<img src=x>.c";
     fs::write(sources.join(source), HOSTILE)?;
     let (object, library) = (folder.join("hostile.o"), folder.join("hostile.so"));
-    let mut compile = program("gcc");
+    let mut compile = program("cc");
     compile.args(["-c", "-g", "-O1", "-fPIC", "-fno-inline", "-o"]).arg(&object).arg(source);
     output(compile.current_dir(sources))?;
     let mut rename = program("objcopy");
@@ -133,7 +133,7 @@ fn hostile(folder: &Path, sources: &Path) -> Result<()> {
         rename.arg(format!("--redefine-sym={name}={hostile}"));
     }
     output(rename.arg(&object))?;
-    output(program("gcc").args(["-shared", "-nostdlib", "-Wl,--build-id", "-o"]).arg(&library).arg(&object))?;
+    output(program("cc").args(["-shared", "-nostdlib", "-Wl,--build-id", "-o"]).arg(&library).arg(&object))?;
     Ok(())
 }
 
@@ -144,6 +144,6 @@ fn huge(folder: &Path) -> Result<()> {
                 \tnop\n\tret\n\t.size huge, . - huge\n";
     fs::write(&source, text)?;
     let library = folder.join("huge.so");
-    output(program("gcc").args(["-shared", "-nostdlib", "-Wl,--build-id", "-o"]).arg(&library).arg(&source))?;
+    output(program("cc").args(["-shared", "-nostdlib", "-Wl,--build-id", "-o"]).arg(&library).arg(&source))?;
     Ok(())
 }

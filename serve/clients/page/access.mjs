@@ -10,7 +10,7 @@ const RULES = { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'
 
 /** @param {import('./check.mjs').Site} site @param {any[]} views @param {string | undefined} shots */
 export async function access(site, views, shots) {
-  const ways = [['light', 1360], ['dark', 1360], ['light', 375], ['dark', 375]];
+  const ways = [['light', 1360], ['dark', 1360], ['dark', 375]];
   for (const [name, fragment] of views) {
     for (const [scheme, width] of ways) {
       const what = `${name}, ${scheme}, ${width} px`;
