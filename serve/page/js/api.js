@@ -71,6 +71,56 @@ export const catalogue = () => fetched('/archive/index.json').then((response) =>
 /** A page of the catalogue. @param {string} by @param {string} page @returns {Promise<any>} */
 export const cataloguePage = (by, page) => keep(`/archive/index/${by}/${page}.json`, (response) => response.json());
 
+/** The builds of a catalogue, page by page, in the order of its tree. @param {any} index @returns {AsyncGenerator<any>} */
+export async function* walk(index) {
+  if (index.builds) {
+    yield* index.builds;
+    return;
+  }
+  const prefixes = ['root'];
+  while (prefixes.length > 0) {
+    const prefix = prefixes.shift();
+    const page = await cataloguePage('id', prefix);
+    if (page.builds) yield* page.builds;
+    const start = prefix === 'root' ? '' : prefix;
+    // What stands below it comes before what stands behind it.
+    prefixes.unshift(...[...(page.split ?? '')].map((digit) => start + digit));
+    for (let number = 1; number <= (page.pages ?? 0); number += 1) {
+      yield* (await cataloguePage('id', `${prefix}.${number}`)).builds ?? [];
+    }
+  }
+}
+
+/**
+ * The builds with this very name, soname, package or id: one request a digit of its digest, however long the catalogue is.
+ * @param {'id' | 'name' | 'soname' | 'package'} by
+ * @param {string} text
+ * @returns {AsyncGenerator<any>}
+ */
+export async function* buildsBy(by, text) {
+  // Browsers digest only for pages from this machine or over HTTPS.
+  if (!globalThis.crypto?.subtle) return;
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
+  const hex = [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  let prefix = '';
+  let page;
+  try {
+    page = await cataloguePage(by, 'root');
+    while (page.split?.includes(hex[prefix.length])) {
+      prefix = hex.slice(0, prefix.length + 1);
+      page = await cataloguePage(by, prefix);
+    }
+  } catch (error) {
+    // Where no build has such a key there is no page.
+    if (error.status === 404) return;
+    throw error;
+  }
+  yield* page.builds ?? [];
+  for (let number = 1; number <= (page.pages ?? 0); number += 1) {
+    yield* (await cataloguePage(by, `${prefix || 'root'}.${number}`)).builds ?? [];
+  }
+}
+
 /** A build's editions. @param {string} build @returns {Promise<any>} */
 export const current = (build) => fetched(`/archive/${build}/current.json`).then((response) => response.json());
 

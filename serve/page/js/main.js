@@ -123,8 +123,8 @@ async function route(isFirst) {
       shown.dispose?.();
       return;
     }
-    now = { link: now?.link ?? link, shown, abort };
-    now.link = parse(location.hash);
+    // A view may have written the URL anew.
+    now = { link: parse(location.hash), shown, abort };
     document.title = `${shown.title}${edition ? ` · ${name(edition.told.name, 40)}` : ''} · elfscope`;
     if (!isFirst) (shown.focus ?? main.querySelector('h1') ?? main).focus({ preventScroll: true });
   } catch (error) {

@@ -152,7 +152,7 @@ export class VirtualList {
         segment.failed = null;
         const start = this.starts[number];
         const moved = items.length - before;
-        const top = this.top;
+        const { top } = this;
         this.recount();
         if (moved !== 0) {
           this.size();

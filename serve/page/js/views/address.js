@@ -6,7 +6,7 @@ import { rowAt } from '../body.js';
 import { citation } from '../cite.js';
 import { count, el, put } from '../dom.js';
 import { line, name, quoted } from '../escape.js';
-import { place, plus, write } from '../link.js';
+import { place } from '../link.js';
 import { addressLink, functionLink, versioned } from '../names.js';
 import { fact, head } from '../shell.js';
 import { bodyAt, dataNear, keyOf } from '../tree.js';
@@ -77,12 +77,8 @@ export async function show(context) {
         item.refs_total > Math.min(refs.length, MOST) ? el('p', { class: 'quiet' }, `the first ${Math.min(refs.length, MOST)} of ${count(item.refs_total)}`) : null),
     ),
   );
-  void plus;
   return {
     title: inWords(item, 40),
     cite: () => citation(link, [`${item.address}  ${item.kind}  ${inWords(item)}`, ...refs.slice(0, 40).map((ref) => `  ${ref.at}  ${ref.name === undefined ? ref.from : name(ref.name)}`)].join('\n')),
   };
 }
-
-/** The link to what an address is in. @param {string} b @param {string} address */
-export const to = (b, address) => write({ b, w: 'atlas', x: address });

@@ -2,7 +2,7 @@
  * The catalogue: the builds of the archive. A large one is a tree of pages, which are read as far as someone asks.
  */
 
-import { catalogue, cataloguePage } from '../api.js';
+import { catalogue, walk } from '../api.js';
 import { count, el, percent, put } from '../dom.js';
 import { line, name, raw } from '../escape.js';
 import { absolute, write } from '../link.js';
@@ -11,26 +11,6 @@ import { head } from '../shell.js';
 
 /** So many builds at once. */
 const BATCH = 100;
-
-/** The builds of a catalogue, page by page. @param {any} index @returns {AsyncGenerator<any>} */
-async function* builds(index) {
-  if (index.builds) {
-    yield* index.builds;
-    return;
-  }
-  const prefixes = ['root'];
-  while (prefixes.length > 0) {
-    const prefix = prefixes.shift();
-    const page = await cataloguePage('id', prefix);
-    if (page.builds) yield* page.builds;
-    const start = prefix === 'root' ? '' : prefix;
-    // The children in their order, before what comes behind.
-    prefixes.unshift(...[...(page.split ?? '')].map((digit) => start + digit));
-    for (let number = 1; number <= (page.pages ?? 0); number += 1) {
-      yield* (await cataloguePage('id', `${prefix}.${number}`)).builds ?? [];
-    }
-  }
-}
 
 /** @param {any} build */
 function row(build) {
@@ -55,7 +35,7 @@ function row(build) {
 export async function show({ main, link }) {
   const index = await catalogue();
   const body = el('tbody');
-  const list = builds(index);
+  const list = walk(index);
   const shown = [];
   const more = el('button', { type: 'button', onclick: () => next() }, 'Show more builds');
   const said = el('p', { class: 'quiet', role: 'status' });

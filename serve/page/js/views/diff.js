@@ -2,7 +2,7 @@
  * What differs: between two builds by name, or between two functions row by row.
  */
 
-import { ask, body, catalogue, current, named } from '../api.js';
+import { ask, body, catalogue, current, named, walk } from '../api.js';
 import { citation } from '../cite.js';
 import { count, el, put, size } from '../dom.js';
 import { line, name, raw } from '../escape.js';
@@ -10,7 +10,6 @@ import { parts, plus, write } from '../link.js';
 import { addressLink, functionLink, referent, unnamed, versioned } from '../names.js';
 import { fact, head, say } from '../shell.js';
 import { shownName } from '../body.js';
-import { walk } from './search.js';
 
 /** Builds that can be chosen; of more, the id is typed. */
 const MOST = 200;

@@ -32,7 +32,7 @@ function names(entry) {
 }
 
 /** @param {import('../main.js').Context} context @returns {Promise<import('../main.js').Shown>} */
-export async function show({ main, link, edition, replace, state, keep }) {
+export async function show({ main, link, edition, state, keep }) {
   const { b } = edition;
   const [tree, meta] = await Promise.all([open(b, 'address'), document_(b, 'meta.json')]);
   const all = link.k === 'all';

@@ -2,7 +2,7 @@
  * Search: in one build, or over the builds of the catalogue, one after another, a few at a time.
  */
 
-import { ask, catalogue, cataloguePage, current } from '../api.js';
+import { ask, buildsBy, catalogue, walk } from '../api.js';
 import { citation } from '../cite.js';
 import { count, el, put } from '../dom.js';
 import { line, name, path, quoted, raw } from '../escape.js';
@@ -69,7 +69,7 @@ export async function show(context) {
 }
 
 /** @param {import('../main.js').Context} context @param {any} title @param {string} about */
-async function inBuild({ main, link, edition, signal, replace, go }, title, about) {
+async function inBuild({ main, link, edition, signal }, title, about) {
   const { b } = edition;
   const address = /^0x([0-9a-f]{1,16})$/i.exec(link.q);
   const body = el('tbody');
@@ -102,8 +102,6 @@ async function inBuild({ main, link, edition, signal, replace, go }, title, abou
   put(main, el('div', { class: 'page' }, head(title, about, everywhere, el('button', { type: 'button', 'data-cite': true }, 'Copy citation')),
     address ? el('p', { class: 'notice' }, el('a', { href: write({ b, w: 'atlas', x: address[1].toLowerCase().replace(/^0+(?=.)/, '') }) }, `Go to the address 0x${address[1].toLowerCase()}`)) : null,
     problem, table(body), said, more));
-  void replace;
-  void go;
   await next();
   return { title: `Search for ${name(link.q, 40)}`, cite: () => citation(link, hits.slice(0, 50).map((hit) => `${hit.kind}  ${words(hit)}${hit.address ? `  ${hit.address}` : ''}`).join('\n')) };
 }
@@ -172,7 +170,10 @@ async function builds({ main, link }, title) {
   const body = el('tbody');
   let looked = 0;
   const lines = [];
-  for await (const build of walk(await catalogue())) {
+  const seen = new Set();
+  for await (const build of likely(await catalogue(), link.q)) {
+    if (seen.has(build.build_id)) continue;
+    seen.add(build.build_id);
     looked += 1;
     const texts = [raw(build.name), raw(build.soname ?? ''), build.build_id, (build.package ?? '').split(' ')[0]];
     if (!texts.some((text) => text !== '' && fits(text))) continue;
@@ -188,21 +189,8 @@ async function builds({ main, link }, title) {
   return { title: `Search for ${name(link.q, 40)}`, cite: () => citation(link, lines.join('\n')) };
 }
 
-/** The builds of a catalogue, page by page. @param {any} index @returns {AsyncGenerator<any>} */
-export async function* walk(index) {
-  if (index.builds) {
-    yield* index.builds;
-    return;
-  }
-  const prefixes = ['root'];
-  while (prefixes.length > 0) {
-    const prefix = prefixes.shift();
-    const page = await cataloguePage('id', prefix);
-    if (page.builds) yield* page.builds;
-    const start = prefix === 'root' ? '' : prefix;
-    prefixes.unshift(...[...(page.split ?? '')].map((digit) => start + digit));
-    for (let number = 1; number <= (page.pages ?? 0); number += 1) yield* (await cataloguePage('id', `${prefix}.${number}`)).builds ?? [];
-  }
+/** The builds of a catalogue: of a long one first those that have this very name. @param {any} index @param {string} text */
+async function* likely(index, text) {
+  if (!index.builds) for (const by of /** @type {const} */ (['name', 'soname', 'package', 'id'])) yield* buildsBy(by, text);
+  yield* walk(index);
 }
-
-void current;

@@ -59,7 +59,7 @@ export async function show({ main, link, edition, state, keep }) {
   put(
     main,
     el('div', { class: 'fill' },
-      head('Strings and data', `${count(wanted)} ${link.k ? '' : 'items '}of ${count(all)}`.replace(` of ${count(all)}`, link.k ? ` of ${count(all)} items` : ''),
+      head('Strings and data', link.k ? `${count(wanted)} of ${count(all)} items` : `${count(all)} items`,
         el('nav', { class: 'group', 'aria-label': 'Kinds' }, KINDS.map(([kind, text]) =>
           el('a', { class: 'button', href: write({ b, w: 'strings', k: kind || undefined }), 'aria-current': (link.k ?? '') === kind ? 'true' : null }, text))),
         el('button', { type: 'button', 'data-cite': true }, 'Copy citation')),
