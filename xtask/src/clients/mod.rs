@@ -22,7 +22,7 @@ use crate::{
 /// Most bytes of `tools/list` for the seven archive tools: every agent's context holds it, for ever.
 const MOST_LIST: usize = 9_000;
 /// Batches of hostile messages on one connection.
-const BATCHES: &str = "150";
+const BATCHES: &str = "2000";
 
 /// What the stage works with.
 struct Work {

@@ -3,7 +3,7 @@
 use std::{
     io::{BufRead as _, BufReader},
     path::Path,
-    process::{Child, Stdio},
+    process::{Child, ChildStdout, Stdio},
 };
 
 use anyhow::{Context as _, Result};
@@ -13,6 +13,8 @@ use crate::run::program;
 /// A running `elfscope serve`; it ends with this value.
 pub(crate) struct Server {
     child: Child,
+    /// Held open: who can't say where it listens doesn't serve.
+    output: BufReader<ChildStdout>,
     port: u16,
 }
 
@@ -23,14 +25,15 @@ impl Server {
         command.arg("--archive").arg(archive).args(["serve", "--addr", "127.0.0.1:0"]);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let output = child.stdout.take().context("no output")?;
-        let mut server = Self { child, port: 0 };
-        for line in BufReader::new(output).lines() {
-            let line = line?;
+        let mut server = Self { child, output: BufReader::new(output), port: 0 };
+        let mut line = String::new();
+        while server.output.read_line(&mut line)? > 0 {
             if let Some((_, rest)) = line.split_once("http://127.0.0.1:") {
                 let digits = rest.split(|sign: char| !sign.is_ascii_digit()).next().unwrap_or_default();
                 server.port = digits.parse().with_context(|| line.clone())?;
                 return Ok(server);
             }
+            line.clear();
         }
         anyhow::bail!("`elfscope serve` said no address")
     }

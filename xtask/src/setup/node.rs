@@ -58,7 +58,7 @@ impl Node {
 /// The interpreter of an environment that has what `python/<name>.txt` names.
 pub(crate) fn python(name: &str) -> Result<PathBuf> {
     let list = root().join(CLIENTS).join("python").join(format!("{name}.txt"));
-    let folder = made(name, &[list.clone()], |folder| {
+    let folder = made(name, std::slice::from_ref(&list), |folder| {
         output(program("python3").args(["-m", "venv"]).arg(folder))
             .context("no environment can be made (Debian's package `python3-venv`)")?;
         let mut pip = program(folder.join("bin/python"));

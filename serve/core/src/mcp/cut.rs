@@ -104,7 +104,7 @@ mod tests {
             (r#"{"method":"notifications/x","id":12"#, None, true),
             (r#"{"id":{"a":1},"method":"x"#, None, false),
             (r#"[{"id":1"#, None, false),
-            ("xxxx", None, false),
+            ("nothing", None, false),
             ("", None, false),
         ] {
             let heading = heading(start.as_bytes());

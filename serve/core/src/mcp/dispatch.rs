@@ -95,9 +95,9 @@ async fn call<S: Store>(service: &Service<S>, asked: &Asked, era: Era) -> Result
 }
 
 /// A list, whole: no cursor was ever given for one.
-fn listed(asked: &Asked, key: &str, items: Vec<Value>) -> Result<Answer, Refused> {
+fn listed(asked: &Asked, key: &str, items: impl Into<Value>) -> Result<Answer, Refused> {
     match asked.params.get("cursor") {
-        None | Some(Value::Null) => Ok(Answer::kept(json!({key: items}), LISTED)),
+        None | Some(Value::Null) => Ok(Answer::kept(json!({key: items.into()}), LISTED)),
         Some(_) => Err(Refused::params("this list is whole, there is no cursor in it")),
     }
 }
