@@ -14,6 +14,7 @@ mod bench;
 mod clients;
 mod docs;
 mod fuzz;
+mod page;
 mod real;
 mod report;
 mod run;

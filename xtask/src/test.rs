@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
 
 use crate::{
-    clients, fuzz, real,
+    clients, fuzz, page, real,
     report::Report,
     run::{cargo, show, text},
     setup, tidy,
@@ -41,6 +41,8 @@ enum Stage {
     Tidy,
     /// The conformance suite, official SDKs, the inspector and a hostile client against the server
     Clients,
+    /// The web page in a real browser
+    Page,
     /// Real binaries against readelf and objdump
     Real,
     /// Inputs that a fuzzer makes, a minute for each target
@@ -78,6 +80,7 @@ impl Stage {
             Self::Wasm32 => setup::wasm32::check(),
             Self::Tidy => tidy::run(report),
             Self::Clients => clients::run(report),
+            Self::Page => page::run(report),
             Self::Real => real::run(&real::Options::default(), report),
             Self::Fuzz => fuzz::run(&fuzz::Options::default(), report),
         }

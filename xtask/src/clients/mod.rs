@@ -12,7 +12,7 @@ use std::{
 use anyhow::{Context as _, Result, bail};
 use tempfile::TempDir;
 
-use self::server::Server;
+pub(crate) use self::server::Server;
 use crate::{
     report::Report,
     run::{cargo, metadata, output, program, root, show},
@@ -99,7 +99,7 @@ impl Work {
 }
 
 /// Builds the program with these arguments, and copies it.
-fn build(arguments: &[&str], to: &Path) -> Result<PathBuf> {
+pub(crate) fn build(arguments: &[&str], to: &Path) -> Result<PathBuf> {
     show(cargo().args(["build", "--quiet", "--package", "elfscope"]).args(arguments))?;
     let target =
         metadata()?["target_directory"].as_str().map(PathBuf::from).context("no target directory")?;

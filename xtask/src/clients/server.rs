@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result};
 use crate::run::program;
 
 /// A running `elfscope serve`; it ends with this value.
-pub(super) struct Server {
+pub(crate) struct Server {
     child: Child,
     /// Held open: who can't say where it listens doesn't serve.
     output: BufReader<ChildStdout>,
@@ -20,7 +20,7 @@ pub(super) struct Server {
 
 impl Server {
     /// Starts one at a free port.
-    pub(super) fn start(elfscope: &Path, archive: &Path) -> Result<Self> {
+    pub(crate) fn start(elfscope: &Path, archive: &Path) -> Result<Self> {
         let mut command = program(elfscope);
         command.arg("--archive").arg(archive).args(["serve", "--addr", "127.0.0.1:0"]);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
@@ -38,7 +38,7 @@ impl Server {
         anyhow::bail!("`elfscope serve` said no address")
     }
 
-    pub(super) fn port(&self) -> u16 {
+    pub(crate) fn port(&self) -> u16 {
         self.port
     }
 

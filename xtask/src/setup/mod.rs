@@ -87,6 +87,8 @@ const TOOLS: &[(&str, &str)] = &[
     ("gzip", "gzip"),
     ("nginx", "nginx-light"),
     ("wrk", "wrk"),
+    // What opens the page.
+    ("chromium", "chromium"),
     // What packages are made of.
     ("dpkg-deb", "dpkg"),
     ("dpkg-source", "dpkg-dev"),
