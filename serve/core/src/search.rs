@@ -375,10 +375,9 @@ impl<S: Store> Request<S> {
             for (place, record) in records.iter().enumerate().skip(first) {
                 if walk.matcher.fits(record.text()) {
                     let hit = record.hit();
-                    if query.wants(hit.kind) && !walk.matcher.is_twice(&hit) {
-                        if !walk.take(found, hit) {
-                            return Ok(Some([phase, number, place as u64]));
-                        }
+                    let counts = query.wants(hit.kind) && !walk.matcher.is_twice(&hit);
+                    if counts && !walk.take(found, hit) {
+                        return Ok(Some([phase, number, place as u64]));
                     }
                 }
                 found.scanned += 1;

@@ -21,7 +21,7 @@ pub(super) async fn by_path<S: Store>(
     }
     let (Some(sha256), Some(told)) = (file.sha256, &file.lines) else {
         let level = Level::of(edition, file.level, file.tree, &file.also);
-        return Err(Error::NotPublished { path: path.to_owned(), level });
+        return Err(Error::NotPublished { path: path.to_owned(), level, mismatch: file.mismatch });
     };
     if told.bytes > WHOLE {
         return Ok(Content::File { path: format!("src/{sha256}"), size: told.bytes }.into());

@@ -125,7 +125,7 @@ pub(super) async fn read<S: Store>(service: &Service<S>, asked: &Asked, era: Era
     if let Some((level, sha256)) = content.verified {
         contents["_meta"] = json!({
             "elfscope/level": level.name(),
-            "elfscope/note": level.about(),
+            "elfscope/note": level.about(None),
             "elfscope/sha256": sha256.to_string(),
         });
     }
@@ -195,7 +195,11 @@ async fn source<S: Store>(request: &mut Request<S>, edition: &Edition, path: &st
     let file = request.source(edition, path).await?;
     let level = Level::of(edition, file.level, file.tree, &file.also);
     let (Some(sha256), Some(lines)) = (file.sha256, &file.lines) else {
-        return Err(Error::NotPublished { path: file.path.text().to_owned(), level });
+        return Err(Error::NotPublished {
+            path: file.path.text().to_owned(),
+            level,
+            mismatch: file.mismatch,
+        });
     };
     if lines.bytes > MOST_SOURCE {
         return Err(Error::OutOfRange {

@@ -232,7 +232,7 @@ fn start_of(text: &str) -> Result<From> {
     if let Some(address) = text.parse::<Address>().ok().filter(|address| address.section != 0) {
         return Ok(From::Address(address, 0));
     }
-    text.parse().map(From::Row).map_err(|_| Error::BadReference {
+    text.parse().ok().map(From::Row).ok_or_else(|| Error::BadReference {
         what: "a row or an address",
         given: text.to_owned(),
         allowed: "a row's number from 0, `0x` and hex, or the `next_cursor` of an earlier answer".to_owned(),

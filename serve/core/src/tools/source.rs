@@ -54,7 +54,7 @@ impl Tool for Source {
                 let [line] = cursor::read(text, name, &question)?;
                 u32::try_from(line).unwrap_or(u32::MAX)
             }
-            Some(text) => text.trim().parse().map_err(|_| Error::BadReference {
+            Some(text) => text.trim().parse().ok().ok_or_else(|| Error::BadReference {
                 what: "a line",
                 given: text.to_owned(),
                 allowed: "a number from 1, or the `next_cursor` of an earlier answer".to_owned(),
@@ -64,7 +64,7 @@ impl Tool for Source {
         let mut source = answer.value;
         let mut envelope = Envelope::of(&edition);
         envelope.total = Some(u64::from(source.total));
-        envelope.note(&format!("This text is {}: {}.", source.level.name(), source.level.about()));
+        envelope.note(&format!("This text is {}: {}.", source.level.name(), source.level.about(None)));
         envelope.note(STRANGERS);
         let mut link = Link::of(&edition, View::Source);
         link.path = Some(link::bounded(file.path.text()));
