@@ -126,7 +126,7 @@ fn ids_are_found_by_their_start_and_long_starts_in_common_are_not_deep() {
     check_sizes(&files);
     for entry in &entries {
         let (found, reads) = look_up(&files, By::Id, entry.build_id.as_str());
-        assert_eq!(found, [entry.build_id.clone()]);
+        assert_eq!(found, std::slice::from_ref(&entry.build_id));
         assert!(reads <= IndexPage::OWN_DIGITS + 4, "{} took {reads}", entry.build_id);
     }
     // All that start alike stand under one page.
