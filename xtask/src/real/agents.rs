@@ -130,7 +130,8 @@ pub(super) fn check(elfscope: &Path, libc: &Path, work: &Work, report: &mut Repo
     output(&mut add)?;
     let service = Service::new(Folder(archive), Config::default());
     let mut client = Client { service, answers: 0, longest: 0 };
-    let questions: [(&str, fn(&mut Client, &Oracle) -> Result<String>); 10] = [
+    type Asked = fn(&mut Client, &Oracle) -> Result<String>;
+    let questions: [(&str, Asked); 10] = [
         ("who calls malloc, and with which size", malloc),
         ("where a string behind a pointer table is used", table),
         ("what a crash address is", crash),
