@@ -34,6 +34,18 @@ pub const CODES: &[Code] = &[
         example: "the cursor of `archive_callers` of `puts`, given to that of `gets`",
     },
     Code {
+        code: "E_BAD_METHOD",
+        cause: "The route takes no such HTTP method.",
+        fix: "Use one of the methods in `allowed`.",
+        example: "`PUT /archive/index.json`",
+    },
+    Code {
+        code: "E_BAD_PATH",
+        cause: "The path is no path: its percent-encoding is broken, or it leads upwards.",
+        fix: "Percent-encode what stands in a path, and start from the catalogue.",
+        example: "`GET /archive/%zz`",
+    },
+    Code {
         code: "E_BAD_REFERENCE",
         cause: "The text can't be what stands there: it has another form.",
         fix: "`allowed` says which forms there are.",
@@ -46,10 +58,22 @@ pub const CODES: &[Code] = &[
         example: "`archive_lookup {\"build_id\": \"libc.so.6\", \"query\": \".*\", \"match\": \"regex\"}`",
     },
     Code {
+        code: "E_CHANGED",
+        cause: "The document is another one than `If-Match` names.",
+        fix: "Ask without `If-Match` for what is there now.",
+        example: "`GET /archive/index.json` with `If-Match: \"an old tag\"`",
+    },
+    Code {
         code: "E_DAMAGED",
         cause: "A document or a source of the archive is not what it should be.",
         fix: "`elfscope verify` says what else is damaged; adding the binary again makes it new.",
         example: "any question about a build whose pack was cut",
+    },
+    Code {
+        code: "E_FORBIDDEN",
+        cause: "The request names a host or an origin that this server doesn't answer to.",
+        fix: "Name it when the server is started: `--allow-host HOST`.",
+        example: "`GET /archive/index.json` with `Host: evil.example`",
     },
     Code {
         code: "E_GONE",
