@@ -52,8 +52,8 @@ export async function huge(site, name) {
   // By the scrollbar, to places all over it: rows stand there, in order, and few elements.
   for (const share of [0.25, 0.5, 0.75, 0.1, 0.99]) {
     await list.evaluate((element, to) => { element.scrollTop = to * (element.scrollHeight - element.clientHeight); }, share);
-    await page.waitForFunction(() => document.querySelectorAll('.listing .line.code').length >= 10);
     await settle(page);
+    await page.waitForFunction(() => document.querySelectorAll('.listing .line.code').length >= 10 && !document.querySelector('.listing .waiting'));
     const rows = await list.evaluate((element) => [...element.querySelectorAll('.line.code .n')].map((one) => Number(one.textContent)));
     check(rows.every((row, at) => at === 0 || row === rows[at - 1] + 1), `rows in order at ${share}`);
     check(Math.abs(rows[0] / head.rows_total - share) < 0.05, `row ${rows[0]} stands at ${share}`);
