@@ -6,9 +6,7 @@ recomputes `inputs`, `content` and the name of every edition, inflates every pac
 to its canonical bytes, checks the digest of every `current.json` and derives the catalogue again. It hashes every published
 source, counts its lines, and holds what functions cite to what their edition tells of its sources.
 
-One line a finding; exit code 0 if there are none, 1 if there are, 2 for wrong usage.
-"""
-
+One line a finding; exit code 0 if there are none, 1 if there are, 2 for wrong usage."""
 import hashlib
 import json
 import re
@@ -23,8 +21,7 @@ NOT_CONTENT = {"manifest.json", "packs.json", "meta.json"}
 GZIP_HEADER = bytes.fromhex("1f8b08000000000000ff")
 INDEX_PAGE = 16 * 1024
 SHA256 = re.compile(r"[0-9a-f]{64}")
-SORT_KEY = 192
-MARKS = 128
+SORT_KEY, MARKS = 192, 128
 PUBLISHED = {"md5-verified", "path-matched"}
 # What functions repeat of a published source.
 CITED = ("also", "level", "names", "path", "sha256", "tree")
@@ -472,9 +469,8 @@ def name_key(name):
 
 
 def index_digits(by, key):
-    """The digits that a key is sorted by: of an id its own first twelve (`s` for `sha256-`), and then those of its SHA-256."""
-    own = re.sub("^sha256-", "s", key)[:12] if by == "id" else ""
-    return own + sha256(key.encode())
+    """What a key is sorted by: of an id its own first twelve digits (`s` for `sha256-`), then those of its SHA-256."""
+    return (re.sub("^sha256-", "s", key)[:12] if by == "id" else "") + sha256(key.encode())
 
 
 def index_key(by, entry):

@@ -26,6 +26,7 @@ pub mod error;
 pub mod escape;
 pub mod functions;
 pub mod http;
+mod inflate;
 pub mod interleave;
 pub mod limits;
 pub mod link;

@@ -23,7 +23,7 @@ pub struct Summary {
     pub needed_removed: Vec<String>,
     /// Libraries and versions that only `b` needs.
     pub needed_added: Vec<String>,
-    /// Sections that differ in address or size, or that one side has; the first [`MOST`] of those that `meta.json` lists.
+    /// Sections that differ in address or size, or that one side has; the first `MOST` of those that `meta.json` lists.
     pub sections: Vec<SectionChange>,
     /// Whether a file has more sections than were compared.
     pub sections_cut: bool,

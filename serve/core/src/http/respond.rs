@@ -15,7 +15,7 @@ use super::{
     conditional::{Said, Tag, must_match, none_match},
     negotiate, range, refusal,
 };
-use crate::{Error, Result, request::inflated};
+use crate::{Error, Result, inflate::inflated};
 
 /// The headers beside the common ones that pages of other origins may read.
 const EXPOSED: &str =

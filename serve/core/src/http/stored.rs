@@ -7,7 +7,7 @@ use elfscope_schema::{
 use serde::Deserialize;
 
 use super::{edition::Found, respond::Content};
-use crate::{Callee, Edition, Error, Request, Result, Store, functions::in_build, key_of, request::inflated};
+use crate::{Callee, Edition, Error, Request, Result, Store, functions::in_build, inflate::inflated, key_of};
 
 const FUNCTIONS: &str = "fn.jsonl.gz";
 const CALLERS: &str = "callers.jsonl.gz";
