@@ -294,7 +294,7 @@ fn json_of_add_tells_what_was_added_refused_and_left_out() {
     let with_lines = added.iter().find(|document| document["name"] == "dwarf5-x86_64.so").unwrap();
     assert!(with_lines["rows_with_line"].as_u64() > Some(100) && with_lines["current"] == true);
     let hint = &with_lines["sources_to_give"][0];
-    assert_eq!(fields(hint), ["example", "flags", "folder", "mismatched", "missing"]);
+    assert_eq!(fields(hint), ["ambiguous", "example", "flags", "folder", "mismatched", "missing"]);
     assert!(hint["missing"].as_u64() > Some(0) && hint["flags"][0] == "--source", "{hint}");
     for document in &refused {
         assert_eq!(fields(document), ["error", "input", "outcome"]);

@@ -15,6 +15,7 @@ use crate::{
     input::{
         self, Entry, Input, Spool, Trouble,
         debug::{self, DebugFiles, DebugInput, Places, Plan, Wants},
+        package,
     },
     progress::Progress,
     source::{Hint, SourceMap, Trees},
@@ -236,7 +237,22 @@ fn add_all(archive: &Archive, options: &AddOptions<'_>, progress: &dyn Progress)
             Err(error) => report.failed.push((entry.shown, error)),
         }
     }
+    if report.added.iter().all(|added| added.sources == 0) {
+        report.notes.extend(options.sources.iter().filter_map(|path| binary_package(path)));
+    }
     Ok(report)
+}
+
+/// What to say of a binary package that was given as sources, and of which nothing fits.
+fn binary_package(path: &Path) -> Option<String> {
+    let is_one =
+        path.is_file() && package::recognise(path).is_ok_and(|kind| kind == Some(package::Kind::Deb));
+    is_one.then(|| {
+        format!(
+            "`{}` is a binary package: it holds no sources that fit; `--source` takes the source package (.dsc)",
+            path.display()
+        )
+    })
 }
 
 /// Opens the sources; what of them is packed is unpacked into the spool.

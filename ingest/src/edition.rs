@@ -24,7 +24,7 @@ use crate::{
     names::CodeNames,
     progress::Progress,
     resolve::Resolver,
-    source::{self, Hint, Trees},
+    source::{Hint, Trees},
     tell::Teller,
     write::{
         LazyPack,
@@ -184,7 +184,7 @@ pub(crate) fn derive(
     let trees = trees.documents(package.as_ref());
     all.counts.sources = count(sources.levels(&trees));
     let verified = (0u32..).zip(&trees).filter(|(_, tree)| tree.package_verified);
-    let hints = source::hints(sources.files(), package.as_ref(), &trees);
+    let hints = sources.hints(package.as_ref(), &trees);
     let diagnostics = diagnostics.finish();
     let provenance = Provenance {
         file: &source.id,

@@ -129,7 +129,7 @@ pub enum InputError {
         debug: u64,
     },
     /// A folder or package of debug data, of which nothing belongs to any input.
-    #[error("none of the {files} ELF files in the {kind} `{}` is debug data of an input", path.display())]
+    #[error("{} in the {kind} `{}` is debug data of an input", none_of(*files), path.display())]
     NoneBelongs {
         /// Whether it is a folder or a package.
         kind: &'static str,
@@ -148,4 +148,13 @@ pub enum InputError {
         /// How much is walked.
         allowed: u64,
     },
+}
+
+/// `none of the 3 ELF files`, or that there is none.
+fn none_of(files: u64) -> String {
+    match files {
+        0 => "nothing".to_owned(),
+        1 => "not the one ELF file".to_owned(),
+        _ => format!("none of the {files} ELF files"),
+    }
 }

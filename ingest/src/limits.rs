@@ -89,9 +89,11 @@ pub(crate) const SOURCE_TOTAL: u64 = 16 << 30;
 pub(crate) const SOURCE_FILE: u64 = 64 << 20;
 /// Most source packages at the top of one folder.
 pub(crate) const SOURCE_PACKAGES: usize = 100;
-/// Most files that fit a path equally well and are compared; more are ambiguous.
-pub(crate) const SOURCE_MATCHES: usize = 1000;
-/// Most different contents of such files that are compared by their MD5.
+/// Most files of a tree that share the longest end of a cited path and say where the tree stood; more say nothing.
+pub(crate) const SOURCE_PROPOSALS: usize = 32;
+/// Most places of a tree that are compared: those that most cited paths propose.
+pub(crate) const SOURCE_ALIGNMENTS: usize = 64;
+/// Most different contents of files that fit a path that are compared by their MD5.
 pub(crate) const SOURCE_CONTENTS: usize = 32;
 /// Most bytes of the lines around a declaration that are searched for its name.
 pub(crate) const SOURCE_WINDOW: usize = 64 << 10;

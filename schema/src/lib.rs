@@ -72,7 +72,7 @@ pub use meta::{
 };
 pub use name::Name;
 pub use row::{Notes, Referent, ReferentKind, Relocation, Row};
-pub use sources::{Lines, SourceFile, SourceLevel, SourcesPage};
+pub use sources::{Lines, Mismatch, SourceFile, SourceLevel, SourcesPage};
 
 /// The derivation version: raised whenever the same inputs would give other documents.
 ///

@@ -51,7 +51,8 @@ pub struct Given {
     pub packages: Vec<Sha256Digest>,
     /// One digest a source tree, sorted: SHA-256 of the canonical array of `[path, sha256]` over its files, unpacked and
     /// patched, sorted by the bytes of their paths. A path is relative, with `/` between its parts; one that isn't UTF-8 stands as
-    /// [`crate::Name`] tells it. Links and empty folders count as nothing, and so does whatever is named `.git`, `.hg`,
+    /// [`crate::Name`] tells it. A symbolic link to a file of
+    /// the tree is that file once more; other links and empty folders count as nothing, and so does whatever is named `.git`, `.hg`,
     /// `.pc` or `.svn`, with all below it: version control and quilt keep their own state there, and two ways to unpack the
     /// same sources leave another one. Only `.pc/applied-patches` at the root counts: by it a tree has its patches applied or
     /// not ([`crate::SourceTree::package_verified`]). Modes and times count as nothing either. A tarball whose files are all in one folder is

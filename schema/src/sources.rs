@@ -10,20 +10,18 @@
 //!
 //! # Matching
 //! A source map says where a path is looked for, and nowhere else; of several that apply, the one with the longest FROM does.
-//! Without one, a file of a tree *shares* with the path those last components that are the same, and is *anchored* where they are
-//! its whole path in the tree. It fits
+//! Without one, a source tree has one *alignment* at most: a folder D of the tree, mostly its root, stands at a prefix R of the cited
+//! paths, and a path `R/rest` is the tree's file `D/rest`, or missing. Of the alignments that paths propose by the files that
+//! share their end, the tree's is the one by which most cited files are confirmed, by the name of a function near the line of its
+//! declaration or by their MD5; then, of equals, most are found, most of these are below their compilation folder, D is the root,
+//! and most components of paths are shared. One file has to be confirmed, or found by its whole absolute path. What equally
+//! good alignments find, where they don't find the same, is [`SourceLevel::Ambiguous`].
 //!
-//! - a path of a compiler, a library or a system (`/rustc`, `/usr/include`, `/usr/lib`, `/usr/share`, those of `/usr/local`, Go's
-//!   and cargo's folders) where it is anchored and shares all of it: a package's own `include/stdio.h` is no
-//!   `/usr/include/stdio.h`;
-//! - a path below the compilation folder, such as every relative one that doesn't lead up, where it shares all that stands below
-//!   that folder, and is anchored or shares two components. One that is not anchored and has no function where it should is
-//!   [`SourceLevel::Mismatched`];
-//! - any other path where it is anchored and shares two components, or all of an absolute path.
+//! A path of a compiler, a library or a system (`/rustc`, `/usr/include`, `/usr/lib`, `/usr/share`, those of `/usr/local`, Go's and
+//! cargo's folders) is found by the whole of itself or by a map: a package's own `include/stdio.h` is no `/usr/include/stdio.h`.
 //!
-//! The anchored files that share most count, and those not anchored that share more. Files of other bytes among them are told
-//! apart by the MD5 alone, where every unit that cites the file gives it. Equal files are one: an anchored one, that of the
-//! first tree, then path.
+//! Files of other bytes in several trees are told apart by the MD5 alone, where every unit that cites the file gives it. Equal
+//! files are one: that of the first tree.
 //!
 //! # Publishing
 //! A source's bytes are published verbatim as `src/<sha256>`, shared by all builds that cite them, and only where they were
@@ -58,6 +56,9 @@ pub struct SourceFile {
     /// How its lines lie in its bytes, where it is published.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub lines: Option<Lines>,
+    /// Why it is [`SourceLevel::Mismatched`]. Editions of older programs don't say it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mismatch: Option<Mismatch>,
     /// `[k, n]`: of the `n` functions that the debug data declares in it, how many names occur in its text within 3 lines of
     /// their declaration. A name that no text could hold (`{closure#0}`) counts in neither, what a template is made into counts
     /// once. Only where it was compared with a file.
@@ -79,6 +80,21 @@ pub struct SourceFile {
 impl SourceFile {
     /// Most numbers in [`Self::also`].
     pub const ALSO: usize = 16;
+}
+
+/// Why a file that a path may be is not published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Mismatch {
+    /// Units give it different MD5s: no one file is what all of them were compiled from.
+    Differs,
+    /// It has another MD5 than a unit gives it.
+    Md5,
+    /// It has a `\r` without a `\n`: compilers differ in whether a line ends there (gcc: yes, rustc: no). It may be the very file.
+    Return,
+    /// It ends before a line that is cited.
+    Short,
 }
 
 /// How the lines of a published source lie in its bytes: a line ends after its `\n`, the last one at the file's end.
@@ -152,16 +168,14 @@ impl Lines {
 pub enum SourceLevel {
     /// Published: its MD5 is the one in the line table (DWARF 5, section 6.2.4.1) of every unit that cites it.
     Md5Verified,
-    /// Published: a supplied file fits its path, and goes as far as the lines that are cited.
+    /// Published: its path stands for a supplied file, which goes as far as the lines that are cited.
     PathMatched,
-    /// Not published: several supplied files fit its path equally well and differ.
+    /// Not published: its path may stand for several supplied files, which differ.
     Ambiguous,
-    /// Not published: the file that fits its path is not the one that was compiled, or has other lines. It has another MD5 than
-    /// a unit gives it, ends before a line that is cited, or fits only inside a folder and has none of the functions that it
-    /// should. Or it has a `\r` without a `\n`: compilers differ in whether a line ends there (gcc: yes, rustc: no). Or
-    /// units give it different MD5s: no one file is what all of them were compiled from.
+    /// Not published: the file that its path stands for is not the one that was compiled, or its lines can't be told: see
+    /// [`SourceFile::mismatch`].
     Mismatched,
-    /// Not published: no supplied file fits its path.
+    /// Not published: its path stands for no supplied file.
     Missing,
 }
 

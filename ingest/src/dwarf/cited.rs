@@ -16,8 +16,8 @@ use crate::{limits, source::Md5};
 pub(crate) struct CitedPath {
     /// The path, folded.
     pub(crate) path: Vec<u8>,
-    /// How many of its last parts stand below the compilation folder, where it is below it.
-    pub(crate) below: Option<usize>,
+    /// Whether it is below a compilation folder, as every relative path is.
+    pub(crate) is_below: bool,
     /// Folder and name as the debug data gives them, where joined they are not the path.
     pub(crate) raw: Option<(Vec<u8>, Vec<u8>)>,
     /// Its MD5.
@@ -156,7 +156,7 @@ impl PathTable {
                 self.numbers.insert(path.path.clone(), number);
                 self.all.push(CitedPath {
                     path: path.path.clone(),
-                    below: path.below,
+                    is_below: path.is_below,
                     raw: path.raw.clone(),
                     md5: Md5::of(path.md5),
                     last_line: 0,
@@ -167,7 +167,7 @@ impl PathTable {
         };
         let cited = &mut self.all[number as usize];
         cited.last_line = cited.last_line.max(line);
-        cited.below = cited.below.max(path.below);
+        cited.is_below |= path.is_below;
         cited.md5 = cited.md5.and(Md5::of(path.md5));
         cited.raw = match (cited.raw.take(), &path.raw) {
             (Some(old), Some(new)) => Some(old.min(new.clone())),

@@ -8,6 +8,7 @@
 
 mod abbreviations;
 mod cited;
+mod claims;
 mod file;
 mod lines;
 mod paths;
@@ -29,11 +30,12 @@ use rayon::prelude::*;
 use crate::{diagnostics::Diagnostics, elf::Elf, limits};
 pub(crate) use cited::{CitedPath, Declared};
 use cited::{FileTable, PathTable, Used};
+use claims::{Claims, Ranges};
 use file::{Die, Files, UnitId, Which};
 use lines::Lines;
 pub(crate) use places::{At, Places};
 pub(crate) use sections::Sections;
-use spans::{Flat, Span};
+use spans::Flat;
 pub(crate) use walk::NONE;
 use walk::Walked;
 
@@ -105,7 +107,7 @@ struct Slot<'a> {
     detail: Mutex<Option<Arc<Detail<'a>>>>,
     /// Whether it may be forgotten.
     is_held: bool,
-    /// The end of its last range.
+    /// The end of the last range that it has.
     end: u64,
 }
 
@@ -130,7 +132,7 @@ struct First<'a> {
     used: Vec<Used>,
     /// Files without a path that can be told.
     lost_paths: usize,
-    ranges: Vec<(u64, u64)>,
+    ranges: Ranges,
     /// Whether it has more than a unit of its size may have.
     lost: bool,
     producer: Option<&'a [u8]>,
@@ -155,21 +157,18 @@ impl<'a> Dwarf<'a> {
         let may_read_lines = lines_allowed(&files, &ids, diagnostics);
         let mut paths = PathTable::new(files.main());
         let mut units = Vec::with_capacity(ids.len());
-        let mut spans = Vec::new();
+        let mut claims = Claims::new(&code, ids.len());
         let mut functions = Vec::new();
         let mut producers = BTreeSet::new();
         let mut held = 0;
-        // Each byte of code is the first of a range of a unit, and of a part of a function, at most once where they are true.
-        let (mut ranges_left, mut parts_left) = (code.bytes() + ids.len() as u64, code.bytes());
-        let together: Vec<(UnitId, bool)> = ids.into_iter().zip(may_read_lines).collect();
+        // Each byte of code is the first of a part of a function at most once where they are true.
+        let mut parts_left = code.bytes();
+        let together: Vec<(UnitId, bool)> = ids.iter().copied().zip(may_read_lines).collect();
         for some in together.chunks(limits::UNITS_AT_ONCE) {
             let read = some.par_iter().map(|(id, lines)| first(&files, *id, *lines, &code, wants_declared));
             let firsts: Vec<First<'_>> = read.collect();
             for ((id, may_read_lines), mut first) in some.iter().zip(firsts) {
-                let count = first.ranges.len() as u64;
-                first.lost |= count > ranges_left;
-                first.ranges.truncate(usize::try_from(ranges_left).unwrap_or(usize::MAX));
-                ranges_left = ranges_left.saturating_sub(count);
+                first.lost |= !claims.add(units.len(), &first.ranges);
                 for function in &mut first.walked.functions {
                     let parts = function.ranges.len() as u64 - 1;
                     if parts > parts_left {
@@ -184,9 +183,6 @@ impl<'a> Dwarf<'a> {
                 if wants_declared {
                     paths.declare(&table, &first.walked.declared);
                 }
-                let owner = u32::MAX - u32::try_from(units.len()).unwrap_or(u32::MAX);
-                // The first unit that claims an address has it.
-                spans.extend(first.ranges.iter().map(|&(start, end)| Span { start, end, owner }));
                 functions.extend(first.walked.functions.into_iter().map(|function| Function {
                     name: function.name,
                     ranges: function.ranges,
@@ -201,13 +197,17 @@ impl<'a> Dwarf<'a> {
                     Detail { frames: first.walked.frames, spans: first.walked.spans, lines: first.lines };
                 held += detail.size();
                 let is_held = held <= limits::DEBUG_HELD || !may_read_lines;
-                let end = first.ranges.iter().map(|(_, end)| *end).max().unwrap_or(0);
                 let detail = Mutex::new(is_held.then(|| Arc::new(detail)));
-                units.push(Slot { id: *id, paths: table, detail, is_held, end });
+                units.push(Slot { id: *id, paths: table, detail, is_held, end: 0 });
             }
         }
         functions.sort_by_key(|function| (function.entry, function.die));
-        let by_address = Flat::of(&spans);
+        let by_address = claims.settle(&files, &ids, &code, diagnostics);
+        for span in by_address.all() {
+            if let Some(slot) = units.get_mut((u32::MAX - span.owner) as usize) {
+                slot.end = span.end;
+            }
+        }
         let producers = producers.into_iter().collect();
         Self { files, units, by_address, functions, paths, producers, code }
     }
@@ -292,7 +292,7 @@ fn first<'a>(
     }
     let lost = walked.lost;
     let mut first = First {
-        ranges: std::mem::take(&mut walked.ranges),
+        ranges: Ranges { own: std::mem::take(&mut walked.ranges), ..Ranges::default() },
         walked,
         lines: Lines::default(),
         lines_error: None,
@@ -312,11 +312,8 @@ fn first<'a>(
         let used = first.used.binary_search_by_key(&file, |used| used.index);
         used.map_or(0, |used| walk::json_size(&first.used[used].path.path))
     });
-    if first.ranges.is_empty() {
-        // A unit that doesn't say where it is has what its functions and lines have.
-        let functions = first.walked.functions.iter().flat_map(|function| function.ranges.iter().copied());
-        first.ranges = functions.chain(first.lines.ranges()).collect();
-    }
+    let functions = first.walked.functions.iter().flat_map(|function| function.ranges.iter().copied());
+    first.ranges.complete(functions, first.lines.ranges());
     let root = unit.entry(unit.header.root_offset()).ok();
     let producer = root.and_then(|root| root.attr_value(dw::DW_AT_producer));
     let mut most = limits::DEBUG_NAME;

@@ -11,8 +11,8 @@ use crate::limits;
 pub(super) struct SourcePath {
     /// The path, folded.
     pub(super) path: Vec<u8>,
-    /// How many of its last parts stand below the compilation folder, where it is below it.
-    pub(super) below: Option<usize>,
+    /// Whether it is below the compilation folder, as every relative path is.
+    pub(super) is_below: bool,
     /// Folder and name as they are, where joined they are not the path.
     pub(super) raw: Option<(Vec<u8>, Vec<u8>)>,
     /// Its MD5.
@@ -55,21 +55,16 @@ pub(super) fn find<'a>(file: &File<'a>, unit: &Unit<'a>, index: u32) -> Option<S
         return None;
     }
     let root = fold(compilation, compilation.starts_with(b"/"));
-    let below = if folded.starts_with(b"/") {
+    let below_root = || {
         let rest = folded.strip_prefix(root.as_slice()).filter(|_| !root.is_empty());
-        rest.and_then(|rest| rest.strip_prefix(b"/")).map(parts)
-    } else {
-        Some(parts(&folded))
+        rest.is_some_and(|rest| rest.starts_with(b"/"))
     };
+    let is_below = !folded.starts_with(b"/") || below_root();
     let plain =
         if name.starts_with(b"/") || folder.is_empty() { name.to_vec() } else { [folder, name].join(&b'/') };
     let raw = (plain != folded).then(|| (folder.to_vec(), name.to_vec()));
     let md5 = header.file_has_md5().then(|| *entry.md5()).filter(|md5| *md5 != [0; 16]);
-    Some(SourcePath { path: folded, below, raw, md5 })
-}
-
-fn parts(path: &[u8]) -> usize {
-    path.split(|byte| *byte == b'/').count()
+    Some(SourcePath { path: folded, is_below, raw, md5 })
 }
 
 /// Folds `.`, `..` and empty parts; a `..` that has nothing to fold into stays, but not above a root.

@@ -57,8 +57,40 @@ impl Flat {
         self.spans[..after].last().filter(|span| address < span.end)
     }
 
+    /// Whether one range has all of these addresses.
+    pub(super) fn covers(&self, (start, end): (u64, u64)) -> bool {
+        self.find(start).is_some_and(|span| end <= span.end)
+    }
+
+    /// Gives to others what nobody has.
+    pub(super) fn or(self, others: &Self) -> Self {
+        let mut open = Vec::new();
+        let mut at = 0;
+        for &Span { mut start, end, owner } in &others.spans {
+            while let Some(span) = self.spans.get(at).filter(|span| span.start < end) {
+                if start < span.start {
+                    open.push(Span { start, end: span.start, owner });
+                }
+                start = start.max(span.end);
+                // It may reach into the next one, too.
+                if span.end > end {
+                    break;
+                }
+                at += 1;
+            }
+            if start < end {
+                open.push(Span { start, end, owner });
+            }
+        }
+        if open.is_empty() {
+            return self;
+        }
+        open.extend_from_slice(&self.spans);
+        open.sort_unstable_by_key(|span| span.start);
+        Self { spans: open.into() }
+    }
+
     /// All of them.
-    #[cfg(test)]
     pub(super) fn all(&self) -> &[Span] {
         &self.spans
     }
@@ -93,5 +125,33 @@ mod tests {
         assert_eq!(flat.find(20), None);
         // An owner that claims an address twice still has it when one claim ends.
         assert_eq!(Flat::of(&[span(0, 4, 5), span(1, 9, 5), span(0, 9, 2)]).all(), [span(0, 9, 5)]);
+    }
+    #[test]
+    fn others_have_what_is_left() {
+        let span = |start, end, owner| Span { start, end, owner };
+        let own = Flat::of(&[span(10, 20, 1), span(30, 40, 2), span(40, 50, 1)]);
+        let others = Flat::of(&[
+            span(0, 5, 7),
+            span(8, 12, 8),
+            span(13, 20, 9),
+            span(20, 22, 7),
+            span(25, 35, 8),
+            span(36, 60, 9),
+        ]);
+        let told = [
+            span(0, 5, 7),
+            span(8, 10, 8),
+            span(10, 20, 1),
+            span(20, 22, 7),
+            span(25, 30, 8),
+            span(30, 40, 2),
+            span(40, 50, 1),
+            span(50, 60, 9),
+        ];
+        assert_eq!(own.clone().or(&others).all(), told);
+        assert_eq!(own.clone().or(&own).all(), own.all());
+        assert_eq!(Flat::default().or(&own).all(), own.all());
+        assert_eq!(own.clone().or(&Flat::of(&[span(0, 60, 7)])).all().len(), 6);
+        assert!(own.covers((11, 20)) && !own.covers((11, 21)) && !own.covers((25, 31)));
     }
 }

@@ -1,19 +1,20 @@
 //! The source files that an edition cites: judged, published, told.
 
-use elfscope_schema::{Address, CitedFile, Name, SourceFile, SourceLevel, SourceTree};
+use elfscope_schema::{Address, CitedFile, Name, Package, SourceFile, SourceLevel, SourceTree};
 use rayon::prelude::*;
 
 use crate::{
     archive::{ArchiveError, Stage},
     diagnostics::Diagnostics,
     dwarf::{CitedPath, Dwarf},
-    source::{Cited, Judged, Md5, Trees},
+    source::{Aligned, Cited, Hint, Judged, Md5, Trees},
     write::{LazyPack, lookup::Citations, sources},
 };
 
 /// What is known of the cited files before a body is told.
-#[derive(Default)]
-pub(super) struct Sources {
+pub(super) struct Sources<'a> {
+    /// Where the trees stood.
+    aligned: Aligned<'a>,
     /// For each of [`Dwarf::paths`], what pages of functions say of it.
     pub(super) cited: Vec<CitedFile>,
     /// All of them, in the order of their pages.
@@ -22,17 +23,19 @@ pub(super) struct Sources {
     place: Vec<u32>,
 }
 
-impl Sources {
+impl<'a> Sources<'a> {
     /// Looks for the cited files in the source trees and publishes those that fit.
     pub(super) fn publish(
         dwarf: Option<&Dwarf<'_>>,
-        trees: &Trees,
+        trees: &'a Trees,
         stage: &Stage<'_>,
         diagnostics: &mut Diagnostics,
     ) -> Result<Self, ArchiveError> {
         let paths = dwarf.map(Dwarf::paths).unwrap_or_default();
+        let all: Vec<Cited> = paths.iter().map(as_cited).collect();
+        let aligned = trees.align(&all);
         let judged: Result<Vec<(SourceFile, Option<String>)>, ArchiveError> =
-            paths.par_iter().map(|path| judge(path, trees, stage)).collect();
+            all.par_iter().map(|cited| judge(cited, &aligned, stage)).collect();
         let judged = judged?;
         for package in trees.unpatched() {
             let trouble = format!(
@@ -56,7 +59,7 @@ impl Sources {
             place[*path] = position;
         }
         let files = order.into_iter().map(|path| files[path].clone()).collect();
-        Ok(Self { cited, files, place })
+        Ok(Self { aligned, cited, files, place })
     }
 
     /// How many are published.
@@ -72,6 +75,11 @@ impl Sources {
                 && having.any(|tree| trees.get(*tree as usize).is_some_and(|tree| tree.package_verified));
             if is_verified { SourceLevel::PACKAGE_VERIFIED.to_owned() } else { file.level.name().to_owned() }
         })
+    }
+
+    /// What to give for those that are missing or don't fit.
+    pub(super) fn hints(&self, package: Option<&Package>, trees: &[SourceTree]) -> Vec<Hint> {
+        crate::source::hints(&self.files, package, trees, &self.aligned)
     }
 
     /// All of them, in the order of their pages.
@@ -94,31 +102,35 @@ impl Sources {
     }
 }
 
-/// Looks for one file and publishes it. What goes wrong with a source costs that source.
-fn judge(
-    path: &CitedPath,
-    trees: &Trees,
-    stage: &Stage<'_>,
-) -> Result<(SourceFile, Option<String>), ArchiveError> {
-    let cited = Cited {
+/// A cited path, without what only pages of functions need.
+fn as_cited(path: &CitedPath) -> Cited {
+    Cited {
         path: path.path.clone(),
-        below: path.below,
+        is_below: path.is_below,
         raw: path.raw.clone(),
         last_line: path.last_line,
         md5: path.md5,
         declared: path.declared.iter().map(|(line, name)| (name.clone(), *line)).collect(),
-    };
+    }
+}
+
+/// Looks for one file and publishes it. What goes wrong with a source costs that source.
+fn judge(
+    cited: &Cited,
+    aligned: &Aligned<'_>,
+    stage: &Stage<'_>,
+) -> Result<(SourceFile, Option<String>), ArchiveError> {
     let withheld = |level| {
-        let mut file = crate::source::untold(&cited);
+        let mut file = crate::source::untold(cited);
         file.level = level;
         file
     };
-    let judged = trees.judge(&cited).and_then(|Judged { file, from }| {
-        let bytes = from.map(|from| trees.read(from)).transpose()?;
+    let judged = aligned.judge(cited).and_then(|Judged { file, from }| {
+        let bytes = from.map(|from| aligned.read(from)).transpose()?;
         Ok((file, bytes))
     });
     match judged {
-        Ok((file, None)) if path.md5 == Md5::Differs && file.level != SourceLevel::Missing => {
+        Ok((file, None)) if cited.md5 == Md5::Differs && file.level != SourceLevel::Missing => {
             let trouble = "units of this binary give it different MD5s: no one file is what all of them were compiled from";
             Ok((file, Some(trouble.to_owned())))
         }

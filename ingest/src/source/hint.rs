@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use elfscope_schema::{Name, Package, SourceFile, SourceLevel, SourceTree};
+use elfscope_schema::{Mismatch, Name, Package, SourceFile, SourceLevel, SourceTree};
 
-use super::{built_from, changelog};
+use super::{Aligned, built_from, changelog};
 
 /// Sources that are not there, or don't fit, and what to give for them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +48,8 @@ pub enum Origin {
     Package(String),
     /// The build itself: the sources of the package are there, and these are not among them.
     Generated,
+    /// The package, whose sources are there: this folder of theirs would have them by their paths, `.` for the root.
+    Elsewhere(String),
     /// Nothing that the path tells.
     Folder,
 }
@@ -56,12 +58,22 @@ pub enum Origin {
 const HINTS: usize = 6;
 
 /// What to give for the sources that are missing or don't fit, most files first. `package` is the one that the binary came
-/// in, `trees` what was searched.
-pub(crate) fn hints(files: &[SourceFile], package: Option<&Package>, trees: &[SourceTree]) -> Vec<Hint> {
-    let has_package = trees.iter().any(|tree| tree.package_verified);
+/// in, `trees` what was searched, and `aligned` where it stood.
+pub(crate) fn hints(
+    files: &[SourceFile],
+    package: Option<&Package>,
+    trees: &[SourceTree],
+    aligned: &Aligned<'_>,
+) -> Vec<Hint> {
+    let own = (0..trees.len()).filter(|tree| trees[*tree].package_verified);
+    let own: Vec<usize> = own.collect();
     let mut groups: BTreeMap<(Origin, String), Group<'_>> = BTreeMap::new();
     for file in files {
         if file.sha256.is_some() {
+            continue;
+        }
+        // There is no other file to give: it is the one, or no one file is.
+        if matches!(file.mismatch, Some(Mismatch::Return | Mismatch::Differs)) {
             continue;
         }
         // What is not told whole can't be given as a flag.
@@ -72,8 +84,13 @@ pub(crate) fn hints(files: &[SourceFile], package: Option<&Package>, trees: &[So
         }
         let mut key = origin(path);
         let of_package = matches!(key.0, Origin::Package(_)) || key.1 == ".";
-        if has_package && of_package && file.level == SourceLevel::Missing {
-            key.0 = Origin::Generated;
+        if file.level == SourceLevel::Missing {
+            let mut elsewhere = own.iter().filter_map(|tree| aligned.elsewhere(*tree, path.as_bytes()));
+            if let Some((from, to)) = elsewhere.next() {
+                key = (Origin::Elsewhere(to), from);
+            } else if of_package && !own.is_empty() {
+                key.0 = Origin::Generated;
+            }
         }
         let group = groups.entry(key).or_insert_with(|| Group::new(path, &file.path));
         match file.level {
@@ -116,6 +133,7 @@ impl<'a> Group<'a> {
                 flags(unpacked.as_deref().unwrap_or(built), Some(&folder))
             }
             Origin::Generated => flags("BUILD_FOLDER", Some(folder.as_str()).filter(|folder| *folder != ".")),
+            Origin::Elsewhere(to) => vec!["--source-map".to_owned(), format!("{folder}={to}")],
             Origin::Folder if folder == "." => {
                 let (command, unpacked) = debian(package).unzip();
                 fetch = command;
@@ -211,7 +229,7 @@ fn common<'a>(a: &'a str, b: &str) -> &'a str {
 mod tests {
     use elfscope_schema::{Sha256Digest, SourcePackage};
 
-    use super::*;
+    use super::{super::Trees, *};
 
     fn file(path: &str, level: SourceLevel) -> SourceFile {
         SourceFile {
@@ -219,6 +237,7 @@ mod tests {
             last_line: 1,
             level,
             lines: None,
+            mismatch: None,
             names: None,
             path: Name::from(path),
             raw: None,
@@ -241,7 +260,8 @@ mod tests {
     /// One path is missing: its hint is for `folder`, and shown as a command line.
     #[track_caller]
     fn check(path: &str, package: Option<&Package>, folder: &str, expected: &str) {
-        let hints = hints(&[file(path, SourceLevel::Missing)], package, &[]);
+        let trees = Trees::default();
+        let hints = hints(&[file(path, SourceLevel::Missing)], package, &[], &trees.align(&[]));
         let [hint] = &hints[..] else { panic!("{hints:?}") };
         let fetch = hint.fetch.as_ref().map(|fetch| fetch.join(" ") + "; ").unwrap_or_default();
         assert_eq!((hint.folder.as_str(), fetch + &hint.flags.join(" ")), (folder, expected.to_owned()));
@@ -306,11 +326,30 @@ mod tests {
             package_verified: true,
         };
         let files = [file("intl/plural.c", SourceLevel::Missing), file("a/b.c", SourceLevel::Mismatched)];
-        let hints = hints(&files, Some(&glibc()), &[tree]);
+        let trees = Trees::default();
+        let hints = hints(&files, Some(&glibc()), &[tree], &trees.align(&[]));
         let told: Vec<(&Origin, String, bool)> =
             hints.iter().map(|hint| (&hint.of, hint.flags.join(" "), hint.fetch.is_some())).collect();
         let generated = (&Origin::Generated, "--source BUILD_FOLDER".to_owned(), false);
         assert_eq!(told, [generated, (&Origin::Folder, "--source glibc-2.36".to_owned(), true)]);
+    }
+
+    #[test]
+    fn what_the_sources_of_the_package_have_in_another_place_is_mapped() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("lib")).unwrap();
+        std::fs::write(folder.path().join("lib/start.S"), "start:\n").unwrap();
+        let trees =
+            Trees::open(&[folder.path().to_owned()], &[], &mut || panic!("nothing to unpack")).unwrap();
+        let path = "/build/glibc-2.36/lib/start.S";
+        let cited = super::super::Cited { path: path.into(), ..Default::default() };
+        let own = SourceTree { package_verified: true, ..trees.documents(None).remove(0) };
+        let files = [file(path, SourceLevel::Missing), file("/build/glibc-2.36/a.h", SourceLevel::Missing)];
+        let hints = hints(&files, Some(&glibc()), &[own], &trees.align(&[cited]));
+        let told: Vec<(&str, String)> =
+            hints.iter().map(|hint| (hint.folder.as_str(), hint.flags.join(" "))).collect();
+        assert_eq!(told[0], ("/build/glibc-2.36", "--source-map /build/glibc-2.36=.".to_owned()));
+        assert_eq!(told.len(), 2);
     }
 
     #[test]
@@ -326,9 +365,12 @@ mod tests {
                 ..file("/usr/include/stdlib.h", SourceLevel::PathMatched)
             },
             file("<built-in>", SourceLevel::Missing),
+            // The very file: no other is to be looked for.
+            SourceFile { mismatch: Some(Mismatch::Return), ..file("/mac/a.c", SourceLevel::Mismatched) },
         ];
         files.extend((0..20).map(|n| file(&format!("/opt/{n}/x/y.c"), SourceLevel::Missing)));
-        let hints = hints(&files, None, &[]);
+        let trees = Trees::default();
+        let hints = hints(&files, None, &[], &trees.align(&[]));
         assert_eq!(hints.len(), HINTS);
         let first = &hints[0];
         assert_eq!((first.missing, first.mismatched, first.ambiguous, first.files()), (2, 1, 1, 4));

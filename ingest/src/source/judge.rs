@@ -1,12 +1,13 @@
-//! Whether a file that debug data cites is among the sources, and how far that is verified. What fits a path, [`super::fit`] says.
+//! Whether a file that debug data cites is among the sources, and how far that is verified. Which file
+//! it may be, [`super::align`] says.
 
 use ::md5::{Digest as _, Md5 as Hasher};
-use elfscope_schema::{Lines, Name, Sha256Digest, SourceFile, SourceLevel};
+use elfscope_schema::{Lines, Mismatch, Name, Sha256Digest, SourceFile, SourceLevel};
 
 use super::{
     Md5, Trees,
+    align::{Aligned, Fits},
     find::At,
-    fit::{self, Fits},
     names,
 };
 use crate::{InputError, limits};
@@ -16,8 +17,8 @@ use crate::{InputError, limits};
 pub(crate) struct Cited {
     /// Its path, joined and folded.
     pub(crate) path: Vec<u8>,
-    /// How many of its last components stand below the compilation folder, where it is below it: all, of a relative path.
-    pub(crate) below: Option<usize>,
+    /// Whether it is below the compilation folder, as every relative path is.
+    pub(crate) is_below: bool,
     /// The folder and the file's name as given, where joined as they are they are not the path.
     pub(crate) raw: Option<(Vec<u8>, Vec<u8>)>,
     /// The greatest line that is cited.
@@ -41,15 +42,13 @@ pub(crate) struct Judged {
 struct Match {
     /// The digest of the bytes.
     sha256: Sha256Digest,
-    /// The first of them: an anchored one where there is one.
+    /// The first of them.
     at: At,
-    /// Whether that is where a source map says, or anchored.
-    is_placed: bool,
     /// See [`SourceFile::also`].
     also: Vec<u32>,
 }
 
-impl Trees {
+impl Aligned<'_> {
     /// Looks for a cited file in the trees.
     pub(crate) fn judge(&self, cited: &Cited) -> Result<Judged, InputError> {
         let mut judged = Judged { file: untold(cited), from: None };
@@ -62,6 +61,7 @@ impl Trees {
         }
         if cited.md5 == Md5::Differs {
             judged.file.level = SourceLevel::Mismatched;
+            judged.file.mismatch = Some(Mismatch::Differs);
             return Ok(judged);
         }
         let mut read = None;
@@ -90,28 +90,16 @@ impl Trees {
         Ok(judged)
     }
 
-    /// The bytes of a file, which are those of its digest: a file that was changed since is refused.
+    /// See [`Trees::read`].
     pub(crate) fn read(&self, at: At) -> Result<Vec<u8>, InputError> {
-        let (tree, file) = at.of(&self.trees);
-        tree.read(file)
+        self.trees.read(at)
     }
 
-    /// The different contents of the files that fit a path; none where these are too many.
+    /// The different contents of the files that a path may be; none where that is not known, or these are too many.
     fn matches(&self, cited: &Cited) -> Option<Vec<Match>> {
-        let (placed, inside) = match fit::find(self, &cited.path, cited.below) {
-            Fits::Mapped(files) => (files, &[][..]),
-            Fits::Found { anchored, inside } if anchored.len() <= limits::SOURCE_MATCHES => {
-                (anchored.to_vec(), inside)
-            }
-            Fits::Found { .. } => return None,
-        };
-        if placed.len() + inside.len() > limits::SOURCE_MATCHES {
-            return None;
-        }
-        let mut found: Vec<(Sha256Digest, bool, At)> = Vec::with_capacity(placed.len() + inside.len());
-        for (files, is_inside) in [(placed.as_slice(), false), (inside, true)] {
-            found.extend(files.iter().map(|at| (at.of(&self.trees).1.sha256, is_inside, *at)));
-        }
+        let Fits::Files(files) = self.find(&cited.path) else { return None };
+        let with_digest = files.iter().map(|at| (at.of(&self.trees.trees).1.sha256, *at));
+        let mut found: Vec<(Sha256Digest, At)> = with_digest.collect();
         found.sort_unstable();
         let equal = found.chunk_by(|a, b| a.0 == b.0).take(limits::SOURCE_CONTENTS + 1);
         let matches: Vec<Match> = equal.filter_map(|equal| self.match_of(equal)).collect();
@@ -119,19 +107,27 @@ impl Trees {
     }
 
     /// What files of the same bytes are as one.
-    fn match_of(&self, equal: &[(Sha256Digest, bool, At)]) -> Option<Match> {
-        let (sha256, is_inside, at) = *equal.first()?;
-        // A tree that has it only inside, where another has it anchored, doesn't fit as well.
-        let mut also: Vec<u32> = equal
-            .iter()
-            .filter(|(_, inside, other)| *inside == is_inside && other.tree != at.tree)
-            .map(|(_, _, other)| other.tree)
-            .filter(|tree| self.trees[*tree as usize].whole_package().is_some())
-            .collect();
-        also.sort_unstable();
-        also.dedup();
-        also.truncate(SourceFile::ALSO);
-        Some(Match { sha256, at, is_placed: !is_inside, also })
+    fn match_of(&self, equal: &[(Sha256Digest, At)]) -> Option<Match> {
+        let ((sha256, at), others) = equal.split_first()?;
+        let others = others.iter().map(|(_, other)| other.tree);
+        let also = others.filter(|tree| self.trees.trees[*tree as usize].whole_package().is_some());
+        Some(Match { sha256: *sha256, at: *at, also: also.take(SourceFile::ALSO).collect() })
+    }
+}
+
+impl Trees {
+    /// The bytes of a file, which are those of its digest: a file that was changed since is refused.
+    pub(crate) fn read(&self, at: At) -> Result<Vec<u8>, InputError> {
+        let (tree, file) = at.of(&self.trees);
+        tree.read(file)
+    }
+}
+
+/// Whether a file has a function that is declared in the cited one, or its MD5.
+pub(super) fn confirms(cited: &Cited, bytes: &[u8]) -> bool {
+    match cited.md5 {
+        Md5::Known(md5) => digest(bytes) == md5,
+        _ => names::count(bytes, &cited.declared).0 > 0,
     }
 }
 
@@ -144,17 +140,20 @@ fn compare(cited: &Cited, found: Match, bytes: &[u8], judged: &mut Judged) {
         Md5::Unknown | Md5::Differs => None,
     };
     let is_verified = same == Some(true) && matches!(cited.md5, Md5::Known(_));
-    let is_doubtful = !found.is_placed && names.0 == 0 && names.1 > 0;
     judged.file.names = Some(names);
-    judged.file.level = match is_verified {
-        _ if same == Some(false) || cited.last_line > lines.total || has_lone_return(bytes) => {
-            SourceLevel::Mismatched
-        }
-        true => SourceLevel::Md5Verified,
-        false if is_doubtful => SourceLevel::Mismatched,
-        false => SourceLevel::PathMatched,
+    judged.file.mismatch = if same == Some(false) {
+        Some(Mismatch::Md5)
+    } else if cited.last_line > lines.total {
+        Some(Mismatch::Short)
+    } else {
+        has_lone_return(bytes).then_some(Mismatch::Return)
     };
-    if judged.file.level != SourceLevel::Mismatched {
+    judged.file.level = match judged.file.mismatch {
+        Some(_) => SourceLevel::Mismatched,
+        None if is_verified => SourceLevel::Md5Verified,
+        None => SourceLevel::PathMatched,
+    };
+    if judged.file.mismatch.is_none() {
         judged.file.also = found.also;
         judged.file.lines = Some(lines);
         judged.file.sha256 = Some(found.sha256);
@@ -188,6 +187,7 @@ pub(crate) fn untold(cited: &Cited) -> SourceFile {
         last_line: cited.last_line,
         level: SourceLevel::Missing,
         lines: None,
+        mismatch: None,
         names: None,
         path: Name::from_bytes(&cited.path),
         raw: raw.map(|(folder, name)| (Name::from_bytes(folder), Name::from_bytes(name))),

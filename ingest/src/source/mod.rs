@@ -3,17 +3,19 @@
 //! Each `--source` is a folder, a tarball, a Debian source package (`.dsc`), or a folder with such packages at its top. What
 //! has to be unpacked is, into a folder of the caller's. A tree is known by the digest over its files, wherever it came from.
 
+mod align;
 mod changelog;
 mod error;
 mod find;
-mod fit;
 mod hint;
 mod judge;
+mod links;
 mod map;
 mod md5;
 mod names;
 mod path;
 mod quilt;
+mod reserved;
 mod tarball;
 mod tree;
 mod unpack;
@@ -23,6 +25,7 @@ use std::path::PathBuf;
 
 use elfscope_schema::{Package, Sha256Digest, SourcePackage, SourceTree};
 
+pub(crate) use align::Aligned;
 pub use error::SourceError;
 pub(crate) use hint::hints;
 pub use hint::{Hint, Origin};
@@ -36,7 +39,6 @@ use crate::InputError;
 #[derive(Debug, Default)]
 pub(crate) struct Trees {
     trees: Vec<tree::Tree>,
-    index: find::Index,
     maps: Vec<map::Resolved>,
 }
 
@@ -57,7 +59,7 @@ impl Trees {
         trees.sort_by_key(|tree| tree.digest);
         trees.dedup_by_key(|tree| tree.digest);
         let maps = map::resolve(maps, &trees, paths)?;
-        Ok(Self { index: find::Index::of(&trees), trees, maps })
+        Ok(Self { trees, maps })
     }
 
     /// Whether there are none.

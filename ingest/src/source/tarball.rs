@@ -12,7 +12,7 @@ use elfscope_schema::Sha256Digest;
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    SourceError, quilt,
+    SourceError, links, quilt,
     tree::Tree,
     walk::{self, TreeFile},
 };
@@ -82,10 +82,17 @@ pub(super) fn open(path: &Path, folder: &Path) -> Result<Tree, InputError> {
     for file in &mut files {
         file.path.drain(..top.len());
     }
+    let links = facts.entries.symbolic_links.into_iter().filter_map(|(path, to)| {
+        let path = path.strip_prefix(top.as_slice())?;
+        let counts = !path.split(|byte| *byte == b'/').any(walk::is_left_out);
+        counts.then(|| (path.to_vec(), to))
+    });
+    let links: BTreeMap<Vec<u8>, Vec<u8>> = links.take(limits::SOURCE_FILES).collect();
     // Of two members with one path the last counts, as `tar` unpacks them.
     files.reverse();
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files.dedup_by(|earlier, last| earlier.path == last.path);
+    links::add(&mut files, &links);
     Tree::new(path, place, files)
 }
 

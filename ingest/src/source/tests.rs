@@ -3,11 +3,12 @@
 use std::{fs, path::Path};
 
 use ::md5::{Digest as _, Md5 as Hasher};
-use elfscope_schema::{Name, SourceLevel};
+use elfscope_schema::{Mismatch, Name, SourceLevel};
 
 use super::{judge::Judged, *};
 use crate::limits;
 
+mod aligned;
 mod unpacked;
 
 /// A folder with these files.
@@ -36,9 +37,23 @@ fn cited(path: &str) -> Cited {
     Cited { path: path.as_bytes().to_vec(), last_line: 1, ..Cited::default() }
 }
 
-/// The path in its tree that a cited file was found at, else its level.
+/// It, with functions that are declared in it at line 1.
+fn declaring(path: &str, names: &[&str]) -> Cited {
+    let declared = names.iter().map(|name| (name.as_bytes().to_vec(), 1)).collect();
+    Cited { declared, ..cited(path) }
+}
+
+/// A cited file, judged where debug data cites no other.
+fn judge(trees: &Trees, cited: &Cited) -> Result<Judged, InputError> {
+    trees.align(std::slice::from_ref(cited)).judge(cited)
+}
+
+/// The path in its tree that it was found at, else its level.
 fn found(trees: &Trees, cited: &Cited) -> String {
-    let judged = trees.judge(cited).unwrap();
+    placed(trees, judge(trees, cited).unwrap())
+}
+
+fn placed(trees: &Trees, judged: Judged) -> String {
     assert_published(trees, &judged);
     let Some(at) = judged.from else { return judged.file.level.name().to_owned() };
     String::from_utf8(at.of(&trees.trees).1.path.clone()).unwrap()
@@ -48,6 +63,7 @@ fn found(trees: &Trees, cited: &Cited) -> String {
 #[track_caller]
 fn assert_published(trees: &Trees, Judged { file, from }: &Judged) {
     let published = matches!(file.level, SourceLevel::Md5Verified | SourceLevel::PathMatched);
+    assert_eq!(file.mismatch.is_some(), file.level == SourceLevel::Mismatched, "{file:?}");
     let told = [file.lines.is_some(), file.sha256.is_some(), file.tree.is_some(), from.is_some()];
     assert_eq!(told, [published; 4], "{file:?}");
     if let Some(from) = from {
@@ -81,7 +97,7 @@ fn a_digest_is_of_paths_and_bytes_and_nothing_else() {
     #[cfg(unix)]
     {
         use std::os::unix::fs::{PermissionsExt as _, symlink};
-        symlink("a.c", other.path().join("link.c")).unwrap();
+        symlink(plain.path().join("a.c"), other.path().join("link.c")).unwrap();
         symlink(plain.path(), other.path().join("loop")).unwrap();
         fs::set_permissions(other.path().join("a.c"), fs::Permissions::from_mode(0o755)).unwrap();
     }
@@ -104,112 +120,15 @@ fn folders_without_sources_are_refused() {
 }
 
 #[test]
-fn a_file_stands_for_a_path_by_where_both_are() {
-    let tree = folder(&[
-        ("elf/rtld.c", "1\n"),
-        ("sysdeps/elf/rtld.c", "2\n"),
-        ("stdio.h", "3\n"),
-        ("main.c", "4\n"),
-        ("x/y/deep.c", "5\n"),
-        ("include/stdio.h", "6\n"),
-        ("src/lib.rs", "7\n"),
-        ("usr/include/own.h", "8\n"),
-        ("tests/proj/main.c", "9\n"),
-        ("x/lone.c", "10\n"),
-    ]);
-    let trees = open(&[tree.path()], &[]).unwrap();
-    for (path, below, expected) in [
-        // Below the compilation folder: all that is below it, one name only from the root on.
-        ("/build/x/sysdeps/elf/rtld.c", Some(3), "sysdeps/elf/rtld.c"),
-        ("/build/x/elf/rtld.c", Some(2), "elf/rtld.c"),
-        ("/build/elf/rtld.c", Some(1), "elf/rtld.c"),
-        ("/build/x/other/elf/rtld.c", Some(3), "missing"),
-        ("/build/y/deep.c", Some(2), "x/y/deep.c"),
-        ("/build/y/deep.c", Some(1), "x/y/deep.c"),
-        ("/build/deep.c", Some(1), "missing"),
-        ("/home/me/main.c", Some(1), "main.c"),
-        ("/home/me/a/main.c", Some(2), "missing"),
-        ("/home/me/lone.c", Some(1), "missing"),
-        ("/home/me/ymain.c", Some(1), "missing"),
-        ("/home/me/y", Some(1), "missing"),
-        // It is at the root, and would be inside by more of its path.
-        ("/home/me/proj/main.c", Some(1), "ambiguous"),
-        ("elf/rtld.c", Some(2), "elf/rtld.c"),
-        ("other/elf/rtld.c", Some(3), "missing"),
-        ("./elf/../x/y/deep.c", None, "x/y/deep.c"),
-        ("y/deep.c", None, "x/y/deep.c"),
-        ("stdio.h", None, "stdio.h"),
-        ("lone.c", None, "missing"),
-        // Elsewhere: only from the root on, by two components.
-        ("/build/x/sysdeps/elf/rtld.c", None, "sysdeps/elf/rtld.c"),
-        ("/build/x/elf/rtld.c", None, "elf/rtld.c"),
-        ("/build/x/y/deep.c", None, "x/y/deep.c"),
-        ("/build/y/deep.c", None, "missing"),
-        ("/build/main.c", None, "missing"),
-        ("/main.c", None, "main.c"),
-        ("../elf/rtld.c", Some(3), "elf/rtld.c"),
-        ("../../y/deep.c", Some(4), "missing"),
-        ("../stdio.h", Some(2), "missing"),
-        // What belongs to a compiler, a library or a system: only as a whole.
-        ("/usr/include/stdio.h", None, "missing"),
-        ("/usr/include/stdio.h", Some(1), "missing"),
-        ("/usr/include/own.h", None, "usr/include/own.h"),
-        ("../../usr/include/stdio.h", None, "missing"),
-        ("/usr/local/include/stdio.h", None, "missing"),
-        ("/usr/lib/gcc/x86_64-linux-gnu/12/include/stdio.h", None, "missing"),
-        ("/usr/share/x/y/deep.c", None, "missing"),
-        ("/rustc/90b35a/src/lib.rs", None, "missing"),
-        ("/usr/local/go/x/y/deep.c", Some(3), "missing"),
-        ("/home/me/.cargo/registry/src/index/a-1.0.0/src/lib.rs", Some(2), "missing"),
-        ("/home/me/.rustup/toolchains/stable/src/lib.rs", None, "missing"),
-        ("/home/me/go/pkg/mod/a.org/b@v1.0.0/elf/rtld.c", None, "missing"),
-        ("", None, "missing"),
-        ("/", Some(0), "missing"),
-        ("..", None, "missing"),
-    ] {
-        let cited = Cited { below, ..cited(path) };
-        assert_eq!(found(&trees, &cited), expected, "{path} {below:?}");
-    }
-    // A map is taken at its word, whatever it is of.
-    let trees = open(&[tree.path()], &["/usr/include=include"]).unwrap();
-    assert_eq!(found(&trees, &cited("/usr/include/stdio.h")), "include/stdio.h");
-}
-
-#[test]
-fn what_is_only_inside_a_folder_has_to_have_a_function() {
-    let tree = folder(&[("a/b.c", "int f;\n"), ("top/c/d.c", "int g;\n")]);
-    for (path, maps, names, expected) in [
-        ("/w/a/b.c", &[][..], &["f"][..], "a/b.c"),
-        ("/w/a/b.c", &[], &["other"], "a/b.c"),
-        ("/w/c/d.c", &[], &[], "top/c/d.c"),
-        ("/w/c/d.c", &[], &["g", "other"], "top/c/d.c"),
-        ("/w/c/d.c", &[], &["other"], "mismatched"),
-        ("/w/c/d.c", &["/w=top"], &["other"], "top/c/d.c"),
-    ] {
-        let trees = open(&[tree.path()], maps).unwrap();
-        let declared = names.iter().map(|name| (name.as_bytes().to_vec(), 1)).collect();
-        let cited = Cited { below: Some(2), declared, ..cited(path) };
-        assert_eq!(found(&trees, &cited), expected, "{path} {names:?}");
-        let md5 = Md5::Known(Hasher::digest("int g;\n").into());
-        if path == "/w/c/d.c" {
-            assert_eq!(found(&trees, &Cited { md5, ..cited }), "top/c/d.c", "its MD5 says more");
-        }
-    }
-}
-
-#[test]
-fn equal_matches_with_other_bytes_are_ambiguous() {
-    let one = folder(&[("a/x/f.c", "1\n"), ("b/x/f.c", "1\n"), ("g/h.c", "g\n")]);
-    let two = folder(&[("g/h.c", "other\n")]);
-    let inside = Cited { below: Some(2), ..cited("/c/x/f.c") };
-    let trees = open(&[one.path()], &[]).unwrap();
-    assert_eq!(found(&trees, &inside), "a/x/f.c");
+fn files_of_two_trees_are_one_or_ambiguous() {
+    let one = folder(&[("x/f.c", "1\n"), ("g/h.c", "g\n")]);
+    let two = folder(&[("x/f.c", "1\n"), ("g/h.c", "other\n")]);
     let trees = open(&[one.path(), two.path()], &[]).unwrap();
-    assert_eq!(found(&trees, &inside), "a/x/f.c");
-    assert_eq!(found(&trees, &cited("/c/g/h.c")), "ambiguous");
-    assert_eq!(trees.judge(&cited("/c/g/h.c")).unwrap().file.names, None);
+    assert_eq!(found(&trees, &cited("/x/f.c")), "x/f.c");
+    assert_eq!(found(&trees, &cited("/g/h.c")), "ambiguous");
+    assert_eq!(judge(&trees, &cited("/g/h.c")).unwrap().file.names, None);
     let md5 = |text: &str| Hasher::digest(text).into();
-    let judged = trees.judge(&Cited { md5: Md5::Known(md5("g\n")), ..cited("/c/g/h.c") }).unwrap();
+    let judged = judge(&trees, &Cited { md5: Md5::Known(md5("g\n")), ..cited("/g/h.c") }).unwrap();
     assert_published(&trees, &judged);
     assert_eq!(judged.file.level, SourceLevel::Md5Verified);
     for (md5, expected) in [
@@ -217,7 +136,7 @@ fn equal_matches_with_other_bytes_are_ambiguous() {
         (Md5::Partly(md5("g\n")), "ambiguous"),
         (Md5::Differs, "mismatched"),
     ] {
-        assert_eq!(found(&trees, &Cited { md5, ..cited("/c/g/h.c") }), expected);
+        assert_eq!(found(&trees, &Cited { md5, ..cited("/g/h.c") }), expected);
     }
 }
 
@@ -225,25 +144,21 @@ fn equal_matches_with_other_bytes_are_ambiguous() {
 fn a_file_of_several_packages_counts_for_each_of_them() {
     let release = |version: &str, text: &str| {
         let changelog = format!("hello ({version}) sid; urgency=low\n");
-        folder(&[("debian/changelog", &changelog), ("g/h.c", text), ("top/i/j.c", text)])
+        folder(&[("debian/changelog", &changelog), ("g/h.c", text)])
     };
     let (one, two, other) = (release("1", "x\n"), release("2", "x\n"), release("3", "y\n"));
-    let unnamed = folder(&[("g/h.c", "x\n"), ("i/j.c", "x\n")]);
+    let unnamed = folder(&[("g/h.c", "x\n")]);
     let trees = open(&[one.path(), two.path(), unnamed.path()], &[]).unwrap();
-    let having = |trees: &Trees, path| {
-        let judged = trees.judge(&Cited { below: Some(2), ..cited(path) }).unwrap();
-        assert_published(trees, &judged);
-        judged.file.tree.into_iter().chain(judged.file.also).collect::<Vec<u32>>()
-    };
-    let mut all = having(&trees, "/c/g/h.c");
+    let judged = judge(&trees, &declaring("/c/g/h.c", &["x"])).unwrap();
+    assert_published(&trees, &judged);
+    let mut all: Vec<u32> = judged.file.tree.into_iter().chain(judged.file.also).collect();
     assert_eq!(all.first(), Some(&0));
     all.retain(|tree| trees.trees[*tree as usize].package.is_some());
     assert_eq!(all.len(), 2);
-    // Anchored in one, only inside in the others.
-    let [tree] = having(&trees, "/c/i/j.c")[..] else { panic!("one tree") };
-    assert_eq!(trees.trees[tree as usize].package, None);
     let trees = open(&[one.path(), two.path(), other.path()], &[]).unwrap();
-    assert_eq!(found(&trees, &cited("/c/g/h.c")), "ambiguous");
+    assert_eq!(found(&trees, &declaring("/c/g/h.c", &["x", "y"])), "ambiguous");
+    // The other one has no function of it: nothing says that it stood there.
+    assert_eq!(found(&trees, &declaring("/c/g/h.c", &["x"])), "g/h.c");
 }
 
 #[test]
@@ -262,7 +177,7 @@ fn an_md5_verifies_or_refuses() {
         ("/a/empty", Md5::Unknown, SourceLevel::PathMatched),
         ("/a/none", Md5::Differs, SourceLevel::Missing),
     ] {
-        let judged = trees.judge(&Cited { md5, last_line: 0, ..cited(path) }).unwrap();
+        let judged = judge(&trees, &Cited { md5, last_line: 0, ..cited(path) }).unwrap();
         assert_published(&trees, &judged);
         assert_eq!(judged.file.level, level, "{path} {md5:?}");
     }
@@ -280,6 +195,8 @@ fn lines_that_compilers_count_differently_are_not_published() {
         let tree = folder(&[("a/f.c", text)]);
         let trees = open(&[tree.path()], &[]).unwrap();
         let expected = if published { "a/f.c" } else { "mismatched" };
+        let why = judge(&trees, &cited("/a/f.c")).unwrap().file.mismatch;
+        assert_eq!(why, (!published).then_some(Mismatch::Return));
         assert_eq!(found(&trees, &cited("/a/f.c")), expected, "{text:?}");
         let md5 = Md5::Known(Hasher::digest(text).into());
         assert_eq!(found(&trees, &Cited { md5, ..cited("/a/f.c") }), expected, "{text:?}");
@@ -295,7 +212,7 @@ fn a_file_that_ends_too_early_is_not_published() {
         [(0, SourceLevel::PathMatched), (3, SourceLevel::PathMatched), (4, SourceLevel::Mismatched)]
     {
         let judged =
-            trees.judge(&Cited { last_line, declared: declared.clone(), ..cited("/a/f.c") }).unwrap();
+            judge(&trees, &Cited { last_line, declared: declared.clone(), ..cited("/a/f.c") }).unwrap();
         assert_published(&trees, &judged);
         assert_eq!((judged.file.level, judged.file.names), (level, Some((1, 2))));
     }
@@ -308,10 +225,10 @@ fn what_is_not_utf8_is_told_as_a_name() {
     let tree = folder(&[("a/f.c", "x\n")]);
     let trees = open(&[tree.path()], &[]).unwrap();
     let raw = Some((b"/a\xff".to_vec(), b"../a/f.c".to_vec()));
-    let judged = trees.judge(&Cited { raw, ..cited("/a/f.c") }).unwrap();
+    let judged = judge(&trees, &Cited { raw, ..cited("/a/f.c") }).unwrap();
     let told = (Name::from_bytes(b"/a\xff"), Name::from("../a/f.c"));
     assert_eq!(judged.file.raw, Some(told));
-    let odd = Cited { path: b"/\xff/a/f.c".to_vec(), ..cited("") };
+    let odd = Cited { path: b"/\xff/a/f.c".to_vec(), ..declaring("", &["x"]) };
     assert_eq!(found(&trees, &odd), "a/f.c");
 }
 
@@ -320,7 +237,7 @@ fn a_file_that_changed_is_not_published() {
     let tree = folder(&[("a/f.c", "x\n")]);
     let trees = open(&[tree.path()], &[]).unwrap();
     write(tree.path(), &[("a/f.c", "y\n")]);
-    refused(trees.judge(&cited("/a/f.c")), "was changed while it was read");
+    refused(judge(&trees, &cited("/a/f.c")), "was changed while it was read");
 }
 
 #[test]
@@ -334,7 +251,8 @@ fn a_map_decides() {
         ("/x/y/lib/a.c", "src/lib/a.c"),
         ("/x/lib/a.c", "old/lib/a.c"),
         ("/x/yy/lib/a.c", "missing"),
-        ("/xx/old/lib/a.c", "old/lib/a.c"),
+        ("/xx/old/lib/a.c", "missing"),
+        ("/old/lib/a.c", "old/lib/a.c"),
         ("rel/b.c", "old/b.c"),
         ("b.c", "b.c"),
         ("lib/a.c", "missing"),
@@ -451,13 +369,13 @@ fn a_tree_of_a_hundred_thousand_equal_names_costs_no_more() {
         package: None,
         patched: false,
     };
-    let trees = vec![tree];
-    let trees = Trees { index: find::Index::of(&trees), trees, maps: Vec::new() };
-    for number in 0..10_000 {
-        let cited = Cited { below: Some(2), ..cited(&format!("/{number}/x/Makefile")) };
-        assert_eq!(found(&trees, &cited), "ambiguous");
-    }
+    let trees = Trees { trees: vec![tree], maps: Vec::new() };
+    // None of them is proposed: so many say nothing.
+    let all: Vec<Cited> =
+        (0..10_000).map(|number| declaring(&format!("/{number}/x/Makefile"), &["a"])).collect();
+    let aligned = trees.align(&all);
+    assert!(all.iter().all(|cited| placed(&trees, aligned.judge(cited).unwrap()) == "missing"));
     // Too large to be a source.
-    assert_eq!(found(&trees, &cited("000007/x/Makefile")), "missing");
-    refused(trees.judge(&cited("000008/x/Makefile")), "can't be read");
+    assert_eq!(found(&trees, &cited("/000007/x/Makefile")), "missing");
+    refused(judge(&trees, &cited("/000008/x/Makefile")), "can't be read");
 }

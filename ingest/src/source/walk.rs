@@ -1,6 +1,7 @@
 //! The files of a folder, and the digest of each.
 
 use std::{
+    collections::BTreeMap,
     fs::{self, File},
     io::{self, Read as _},
     path::{Path, PathBuf},
@@ -11,7 +12,7 @@ use elfscope_schema::Sha256Digest;
 use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
 
-use super::{SourceError, path::to_relative, quilt};
+use super::{SourceError, links, path::to_relative, quilt};
 use crate::{InputError, limits};
 
 /// Names that count as nothing, wherever they stand: what version control and quilt keep of their own beside the sources.
@@ -41,10 +42,11 @@ impl TreeFile {
     }
 }
 
-/// All regular files below a folder with their digests, by the bytes of their paths. Links are not followed.
+/// All regular files below a folder with their digests, and the symbolic links that lead to one of them, by the bytes of
+/// their paths.
 pub(super) fn files(root: &Path) -> Result<Vec<TreeFile>, InputError> {
-    let mut paths = Vec::new();
-    walk(root, &mut Vec::new(), 0, &mut paths)?;
+    let (mut paths, mut links) = (Vec::new(), BTreeMap::new());
+    walk(root, &mut Vec::new(), 0, &mut paths, &mut links)?;
     let is = |path: &[u8], kind: fn(&fs::Metadata) -> bool| {
         fs::symlink_metadata(root.join(to_relative(path))).is_ok_and(|meta| kind(&meta))
     };
@@ -61,11 +63,19 @@ pub(super) fn files(root: &Path) -> Result<Vec<TreeFile>, InputError> {
             Ok(TreeFile { path, sha256, size, stored: None })
         },
     );
-    files.collect()
+    let mut files = files.collect::<Result<Vec<TreeFile>, InputError>>()?;
+    links::add(&mut files, &links);
+    Ok(files)
 }
 
-/// Adds the paths of the files in `folder`, a path below `root`.
-fn walk(root: &Path, folder: &mut Vec<u8>, depth: usize, paths: &mut Vec<Vec<u8>>) -> Result<(), InputError> {
+/// Adds the paths of the files in `folder`, a path below `root`, and what the symbolic links there say.
+fn walk(
+    root: &Path,
+    folder: &mut Vec<u8>,
+    depth: usize,
+    paths: &mut Vec<Vec<u8>>,
+    links: &mut BTreeMap<Vec<u8>, Vec<u8>>,
+) -> Result<(), InputError> {
     if depth > limits::FOLDER_DEPTH {
         return Err(too_large(root, "levels of folders", limits::FOLDER_DEPTH as u64));
     }
@@ -83,19 +93,24 @@ fn walk(root: &Path, folder: &mut Vec<u8>, depth: usize, paths: &mut Vec<Vec<u8>
         let kind = entry.file_type().map_err(unreadable)?;
         if kind.is_dir() {
             below.push(name);
-        } else if kind.is_file() {
+        } else if kind.is_file() || kind.is_symlink() {
             let mut path = Vec::with_capacity(length + 1 + name.len());
             path.extend_from_slice(folder);
             push(&mut path, name.as_encoded_bytes());
-            paths.push(path);
+            if kind.is_file() {
+                paths.push(path);
+            } else {
+                let to = fs::read_link(here.join(&name)).map_err(unreadable)?;
+                links.insert(path, to.into_os_string().into_encoded_bytes());
+            }
         }
-        if paths.len() + below.len() > limits::SOURCE_FILES {
+        if paths.len() + links.len() + below.len() > limits::SOURCE_FILES {
             return Err(too_large(root, "files", limits::SOURCE_FILES as u64));
         }
     }
     for name in below {
         push(folder, name.as_encoded_bytes());
-        walk(root, folder, depth + 1, paths)?;
+        walk(root, folder, depth + 1, paths, links)?;
         folder.truncate(length);
     }
     Ok(())

@@ -63,6 +63,7 @@ mod tests {
             last_line: 7,
             level: SourceLevel::PathMatched,
             lines: Some(Lines::of(text.as_bytes())),
+            mismatch: None,
             names: Some((1, 2)),
             path: Name::from_bytes(path),
             raw: Some((Name::from_bytes(b"/x"), Name::from_bytes(path))),

@@ -142,6 +142,7 @@ impl Recipe {
                 last_line: 1,
                 level,
                 lines: bytes.map(|bytes| Lines::of(bytes)),
+                mismatch: None,
                 names: bytes.map(|_| (2, 3)),
                 path: path.clone(),
                 raw: None,

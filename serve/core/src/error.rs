@@ -3,7 +3,7 @@
 
 use std::io;
 
-use elfscope_schema::{BuildId, EditionId};
+use elfscope_schema::{BuildId, EditionId, Mismatch};
 use serde::Serialize;
 
 use crate::{Level, escape};
@@ -56,12 +56,14 @@ pub enum Error {
         fix: String,
     },
     /// A source whose text the archive doesn't hold.
-    #[error("the text of `{}` is not here: {}", escape::path(path), level.about())]
+    #[error("the text of `{}` is not here: {}", escape::path(path), level.about(*mismatch))]
     NotPublished {
         /// Its path.
         path: String,
         /// Why not.
         level: Level,
+        /// And what of it doesn't fit.
+        mismatch: Option<Mismatch>,
     },
     /// It was there and was removed.
     #[error("edition {edition} of {build_id} was removed: {}", escape::text(reason))]

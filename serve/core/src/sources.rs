@@ -1,6 +1,8 @@
 //! Source files: which one a path means, how it was verified, and its lines as they are.
 
-use elfscope_schema::{Name, Sha256Digest, SourceEntry, SourceFile, SourceLevel, SourcesPage, limits};
+use elfscope_schema::{
+    Mismatch, Name, Sha256Digest, SourceEntry, SourceFile, SourceLevel, SourcesPage, limits,
+};
 use serde::{Serialize, Serializer, ser::SerializeStruct as _};
 
 use crate::{
@@ -33,7 +35,7 @@ pub enum Level {
     PathMatched,
     /// Not published: several supplied files fit its path equally well and differ.
     Ambiguous,
-    /// Not published: what fits its path is another file, or has other lines.
+    /// Not published: what fits its path is another file, or its lines can't be told.
     Mismatched,
     /// Not published: no supplied file fits its path.
     Missing,
@@ -73,16 +75,32 @@ impl Level {
         matches!(self, Self::Md5Verified | Self::PackageVerified | Self::PathMatched)
     }
 
-    /// What it says of a source.
+    /// What it says of a source, and `mismatch` with it.
     #[must_use]
-    pub fn about(self) -> &'static str {
+    pub fn about(self, mismatch: Option<Mismatch>) -> &'static str {
+        match (self, mismatch) {
+            (Self::Mismatched, Some(mismatch)) => match mismatch {
+                Mismatch::Differs => "the units that cite it were compiled from different files",
+                Mismatch::Md5 => "the supplied file that fits its path is not the one: its MD5 differs",
+                Mismatch::Return => {
+                    "the supplied file has a `\\r` without `\\n`, and compilers differ in whether a line ends there"
+                }
+                Mismatch::Short => {
+                    "the supplied file that fits its path is not the one: it ends before a line that is cited"
+                }
+            },
+            _ => self.about_level(),
+        }
+    }
+
+    fn about_level(self) -> &'static str {
         match self {
             Self::Md5Verified => "its MD5 is the one in the debug data",
             Self::PackageVerified => "it fits its path, in the source package that the binary was built from",
             Self::PathMatched => "it fits its path; nothing more says that it is the one",
             Self::Ambiguous => "several supplied files fit its path equally well and differ",
             Self::Mismatched => {
-                "the supplied file that fits its path is not the one: its MD5, its length, its functions or its lines differ"
+                "the supplied file that fits its path is not the one, or has lines that compilers count differently"
             }
             Self::Missing => "no supplied file fits its path",
         }
@@ -194,7 +212,11 @@ impl<S: Store> Request<S> {
     ) -> Result<Answer<SourceLines>> {
         let level = Level::of(edition, file.level, file.tree, &file.also);
         let (Some(sha256), Some(lines)) = (file.sha256, &file.lines) else {
-            return Err(Error::NotPublished { path: file.path.text().to_owned(), level });
+            return Err(Error::NotPublished {
+                path: file.path.text().to_owned(),
+                level,
+                mismatch: file.mismatch,
+            });
         };
         let mut found = SourceLines {
             level,

@@ -77,6 +77,7 @@ fn told(hint: &Hint) -> Vec<Line> {
         Origin::Rust(version) => format!(" of Rust's library ({})", escape::name(version)),
         Origin::Go(version) => format!(" of Go {}", escape::name(version)),
         Origin::Package(name) => format!(" of {}", escape::name(name)),
+        Origin::Elsewhere(_) => " that the package's sources have elsewhere,".to_owned(),
         _ => String::new(),
     };
     let example = escape::name(hint.example.text());

@@ -199,7 +199,10 @@ pub(crate) struct Entries {
     /// Hard links: the path of each, and of the member before it whose bytes it has. Not more than [`limits::HARD_LINKS`]
     /// bytes of them; further ones are refused.
     pub(crate) hard_links: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Symbolic links: the path of each, and what it says. Those after so many bytes of them are left out.
+    pub(crate) symbolic_links: Vec<(Vec<u8>, Vec<u8>)>,
     hard_link_bytes: usize,
+    symbolic_link_bytes: usize,
     /// Devices, pipes, and what has no name here.
     pub(crate) special: u64,
     /// How many files were passed over for their path or form.
@@ -220,6 +223,13 @@ impl Entries {
             (Ok(_), Ok(_)) => self.refuse(raw, "there are too many hard links before it"),
             (Err(reason), _) => self.refuse(raw, reason),
             (_, Err(_)) => self.refuse(raw, "it is a hard link to what is no member"),
+        }
+    }
+
+    fn symbolic_link(&mut self, path: Vec<u8>, to: Vec<u8>) {
+        self.symbolic_link_bytes += path.len() + to.len();
+        if self.symbolic_link_bytes <= limits::HARD_LINKS {
+            self.symbolic_links.push((path, to));
         }
     }
 

@@ -175,8 +175,7 @@ fn entry<E>(
             let reason = format!("`{}` in it is a link of {size} bytes", shown(&header.path_bytes()));
             return Err(Refusal(reason).into());
         }
-        EntryType::Symlink => entries.links += 1,
-        EntryType::Link => {
+        EntryType::Link | EntryType::Symlink => {
             entries.links += 1;
             let to = match (ahead.link, ahead.long_link) {
                 (Some(link), _) => Ok(link),
@@ -184,7 +183,13 @@ fn entry<E>(
                 (None, None) => Ok(header.link_name_bytes().unwrap_or_default().into_owned()),
             };
             let path = raw.as_ref().map_err(|reason| *reason).and_then(|raw| path::normalised(raw));
-            entries.link(path, to.and_then(|to| path::normalised(&to)), &raw.unwrap_or_default());
+            match (kind, path, to) {
+                (EntryType::Symlink, Ok(path), Ok(to)) => entries.symbolic_link(path, to),
+                (EntryType::Symlink, ..) => {}
+                (_, path, to) => {
+                    entries.link(path, to.and_then(|to| path::normalised(&to)), &raw.unwrap_or_default());
+                }
+            }
         }
         EntryType::Directory => entries.folders += 1,
         EntryType::GNUSparse => {

@@ -39,7 +39,18 @@ fn package(folder: &Path, format: &str) -> PathBuf {
 }
 
 fn tarball(files: &[(&str, &str)]) -> Vec<u8> {
+    tarball_with(files, &[])
+}
+
+/// One with symbolic links before the files.
+fn tarball_with(files: &[(&str, &str)], links: &[(&str, &str)]) -> Vec<u8> {
     let mut tar = tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
+    for (path, to) in links {
+        let mut header = tar::Header::new_gnu();
+        header.set_entry_type(tar::EntryType::Symlink);
+        header.set_size(0);
+        tar.append_link(&mut header, path, to).unwrap();
+    }
     for (path, text) in files {
         let mut header = tar::Header::new_gnu();
         header.set_size(text.len() as u64);
@@ -131,9 +142,46 @@ fn a_tarball_is_the_folder_that_it_unpacks_to() {
     }
     let scratch = tempfile::tempdir().unwrap();
     let trees = Trees::open(&[path], &[], &mut || Ok(scratch.path().to_owned())).unwrap();
-    let judged = trees.judge(&cited("/x/hello-2.10/lib/a.c")).unwrap();
+    let judged = judge(&trees, &declaring("/x/hello-2.10/lib/a.c", &["a"])).unwrap();
     assert_published(&trees, &judged);
     assert_eq!(trees.read(judged.from.unwrap()).unwrap(), b"int a;\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_symbolic_link_to_a_file_of_the_tree_is_that_file() {
+    use std::os::unix::fs::symlink;
+
+    let files = [("h/lib/a.c", "int a;\n"), ("h/b.c", "int b;\n")];
+    let links = [
+        ("h/lib/b.c", "../b.c"),
+        ("h/again.c", "lib/b.c"),
+        ("h/folder", "lib"),
+        ("h/through.c", "folder/a.c"),
+        ("h/out.c", "../../b.c"),
+        ("h/passwd", "/etc/passwd"),
+        ("h/loop", "loop"),
+        ("h/gone.c", "none.c"),
+        ("h/.git", "lib/a.c"),
+    ];
+    let plain = folder(&files);
+    for (path, to) in links {
+        symlink(to, plain.path().join(path)).unwrap();
+    }
+    let linked = open(&[&plain.path().join("h")], &[]).unwrap();
+    let expected = folder(&[
+        ("lib/a.c", "int a;\n"),
+        ("b.c", "int b;\n"),
+        ("lib/b.c", "int b;\n"),
+        ("again.c", "int b;\n"),
+        ("through.c", "int a;\n"),
+    ]);
+    assert_eq!(linked.given(), open(&[expected.path()], &[]).unwrap().given());
+    assert_eq!(found(&linked, &declaring("/x/h/again.c", &["b"])), "again.c");
+    let packed = tempfile::tempdir().unwrap();
+    let path = packed.path().join("h.tar.gz");
+    fs::write(&path, tarball_with(&files, &links)).unwrap();
+    assert_eq!(unpacked(&[&path]).unwrap().given(), linked.given());
 }
 
 #[test]

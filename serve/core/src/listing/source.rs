@@ -106,7 +106,10 @@ impl<'a> Above<'a> {
                 for (level, (inner, outer)) in inlined.enumerate() {
                     if count > LEVELS && level + 1 == LEVELS {
                         let left = count - LEVELS;
-                        lines.push(Line::of(Kind::Note, format!("  … {left} levels between")));
+                        lines.push(Line::of(
+                            Kind::Note,
+                            format!("  … {left} {} between", if left == 1 { "level" } else { "levels" }),
+                        ));
                     }
                     if count > LEVELS && (LEVELS - 1..count - 1).contains(&level) {
                         continue;
@@ -154,7 +157,7 @@ pub fn source(edition: &Edition, source: &SourceLines, head: bool) -> Vec<Line> 
             lines.push(all);
         };
         let level = Line::of(Kind::Plain, level(source.level, source.names));
-        say("level", level.and(Kind::Note, format!("; {}", source.level.about())));
+        say("level", level.and(Kind::Note, format!("; {}", source.level.about(None))));
         say("sha256", Line::of(Kind::Bytes, source.sha256.to_string()));
         let text = match (source.lines.first(), source.lines.last()) {
             (Some(first), Some(last)) if first.number > 1 || last.number < source.total => {

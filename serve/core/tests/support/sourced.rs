@@ -51,6 +51,7 @@ pub fn file_of(cited: &CitedFile, bytes: Option<&[u8]>, level: SourceLevel) -> S
         last_line: 1,
         level: if bytes.is_some() { SourceLevel::PathMatched } else { level },
         lines: bytes.map(Lines::of),
+        mismatch: None,
         names: cited.names,
         path: cited.path.clone(),
         raw: None,
