@@ -42,13 +42,7 @@ fn entry(number: u64) -> IndexEntry {
 }
 
 /// The pages of a catalogue, made without the real writer.
-fn shard(
-    by: By,
-    folder: &str,
-    prefix: &str,
-    entries: &[(String, String, &IndexEntry)],
-    into: &mut MemoryStore,
-) {
+fn shard(folder: &str, prefix: &str, entries: &[(String, String, &IndexEntry)], into: &mut MemoryStore) {
     let size: usize = entries.iter().map(|entry| to_canonical(entry.2).len()).sum();
     let keys: BTreeSet<&str> = entries.iter().map(|entry| entry.1.as_str()).collect();
     let name = if prefix.is_empty() { "root" } else { prefix };
@@ -77,7 +71,7 @@ fn shard(
     let digits = Some(split.keys().collect());
     into.0.insert(format!("index/{folder}/{name}.json"), page(None, None, digits));
     for (digit, entries) in split {
-        shard(by, folder, &format!("{prefix}{digit}"), &entries, into);
+        shard(folder, &format!("{prefix}{digit}"), &entries, into);
     }
 }
 
@@ -105,7 +99,7 @@ fn large() -> (Vec<IndexEntry>, CountingStore<MemoryStore>) {
             })
             .collect();
         keyed.sort_by(|a, b| (&a.1, &a.2.build_id).cmp(&(&b.1, &b.2.build_id)));
-        shard(by, folder, "", &keyed, &mut store);
+        shard(folder, "", &keyed, &mut store);
     }
     (entries, CountingStore::new(store))
 }

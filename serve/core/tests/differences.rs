@@ -133,7 +133,7 @@ fn large_builds_and_functions_are_compared_in_bounded_parts() {
 }
 
 fn builds(store: &CountingStore<MemoryStore>, a: &Edition, b: &Edition) {
-    let (mut cursor, mut calls, mut looked_for) = (None::<String>, 0, 0);
+    let (mut cursor, mut calls) = (None::<String>, 0);
     let mut found: BTreeMap<String, Changed> = BTreeMap::new();
     let mut equal = 0;
     loop {
@@ -143,7 +143,6 @@ fn builds(store: &CountingStore<MemoryStore>, a: &Edition, b: &Edition) {
         calls += 1;
         equal += answer.value.counts.equal;
         for change in answer.value.changes {
-            looked_for += u64::from(change.same_code.is_some());
             if let Some(same) = change.same_code.as_ref().filter(|_| change.change == Changed::Moved) {
                 assert!(same[0].name.as_ref().unwrap().text().starts_with("renamed_"));
             }
@@ -176,7 +175,6 @@ fn builds(store: &CountingStore<MemoryStore>, a: &Edition, b: &Edition) {
     assert_eq!(of_kind(Changed::Removed) + of_kind(Changed::Moved), 240);
     // Every one that is in both and the same, `giant` aside, of which there is no digest.
     assert_eq!(equal, FUNCTIONS - 4 * 120);
-    println!("builds: {calls} calls, {looked_for} looked for, {} moved", of_kind(Changed::Moved));
     assert!(calls <= 20 && of_kind(Changed::Moved) > 0, "{calls} calls");
 }
 
@@ -207,7 +205,6 @@ fn rows(store: &CountingStore<MemoryStore>, a: &Edition, b: &Edition) {
                 break;
             }
         }
-        println!("rows with context {context:?}: {calls} calls");
         let told: Vec<u32> = (0..ROWS).filter(|row| row % 100 == 7).take(changed.len()).collect();
         assert_eq!(changed, told);
         assert!(context.is_none() || changed.len() == 1000);

@@ -211,7 +211,6 @@ async fn walk(store: &CountingStore<MemoryStore>, text: &str, matching: Match) -
         found.extend(answer.value.hits.iter().map(|hit| hit.name.text().to_owned()));
         cursor = answer.next_cursor;
         if cursor.is_none() {
-            println!("{matching:?} {text}: {} in {requests} requests, {:?}", found.len(), request.budget());
             return (found, requests);
         }
     }

@@ -185,7 +185,7 @@ impl<S: Store> Request<S> {
             skip = 0;
         };
         for one in found {
-            diff.changes.push(self.told(a, one)?);
+            diff.changes.push(self.told(a, &one)?);
         }
         self.find_same_code(a, b, &mut diff.changes).await?;
         if cursor.is_none() && next.is_none() {
@@ -195,7 +195,7 @@ impl<S: Store> Request<S> {
         Ok(Compared { a: a.source().clone(), b: b.source().clone(), value: diff, next_cursor })
     }
 
-    fn told(&mut self, edition: &Edition, found: Found) -> Result<Change> {
+    fn told(&mut self, edition: &Edition, found: &Found) -> Result<Change> {
         let mut parse = |item: &Option<Item>| match item {
             Some(item) => self.parse_record::<NameEntry>(edition, &item.record).map(Some),
             None => Ok(None),
