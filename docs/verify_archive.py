@@ -392,8 +392,10 @@ class Archive:
         pages = set()
         if not fits:
             for by in ("id", "name", "soname", "package"):
+                # An id is sorted by its own first digits, then by its SHA-256 like all else.
+                own = 12 if by == "id" else 0
                 keyed = sorted(
-                    (index_digits(by, key), key, entry["build_id"], entry)
+                    (key.replace("sha256-", "s")[:own] + sha256(key.encode()), key, entry["build_id"], entry)
                     for entry in builds
                     if (key := index_key(by, entry)) is not None
                 )
@@ -469,12 +471,6 @@ def name_key(name):
     if "hex" in name:
         return (1, name["hex"], name["lossy"].encode())
     return (2, name["length"], name["prefix"].encode(), name["sha256"])
-
-
-def index_digits(by, key):
-    """The digits that a key is sorted by: of an id its own first twelve (`s` for `sha256-`), and then those of its SHA-256."""
-    own = re.sub("^sha256-", "s", key)[:12] if by == "id" else ""
-    return own + sha256(key.encode())
 
 
 def index_key(by, entry):
