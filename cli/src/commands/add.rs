@@ -35,7 +35,7 @@ use crate::{
     elfscope add ./hello --source . --source-map /build=.\n\n\
     With --json, a document a line. For each file that is in the archive now, `outcome` is `added`, `already_there` or\n\
     `same_content`, with build_id, edition, current, name, input, functions, rows, rows_with_line, sources, diagnostics,\n\
-    diagnostics_first (at most 5), and sources_to_give: each with folder, example, missing, mismatched, flags to add with,\n\
+    diagnostics_first (at most 5), and sources_to_give: each with folder, example, missing, mismatched, ambiguous, flags to add with,\n\
     and where it is known the command to fetch them. For each that can't be read `outcome` is `refused`, with input and\n\
     error. Last, where something was left out, `left_out`, with skipped_files, skipped_debug_files and all notes.\n\
     Exit code 3 if anything was refused; what could be added is in the archive."

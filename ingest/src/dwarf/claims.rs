@@ -52,7 +52,7 @@ impl Ranges {
         let own = Flat::of(&own);
         let says = !self.own.is_empty();
         // A unit that says where it is would say so of address 0, too: linkers put it for what they leave out.
-        let is_open = |range: &(u64, u64)| !own.covers(*range) && !(says && range.0 == 0);
+        let is_open = |range: &(u64, u64)| !(own.covers(*range) || (says && range.0 == 0));
         self.functions = functions.filter(is_open).collect();
         self.lines = lines.filter(|_| !says).collect();
     }

@@ -66,7 +66,7 @@ mod tests {
             "/usr/share/gocode/src/a.go",
             "/home/me/.cargo/registry/src/index/a-1.0.0/src/lib.rs",
             ".cargo/git/checkouts/a/src/lib.rs",
-            "/ci/cache/registry/src/index.crates.io-1949cf8c6b5b557f/memchr-2.7.4/src/lib.rs",
+            "/ci/cache/registry/src/index-1949cf8c6b5b557f/memchr-2.7.4/src/lib.rs",
             "ci/git/checkouts/a-0123/89abcde/src/lib.rs",
             "/rust/deps/addr2line-0.25.1/src/lookup.rs",
             "/usr/aarch64-linux-gnu/include/getopt.h",

@@ -50,11 +50,11 @@ fn judge(trees: &Trees, cited: &Cited) -> Result<Judged, InputError> {
 
 /// The path in its tree that it was found at, else its level.
 fn found(trees: &Trees, cited: &Cited) -> String {
-    placed(trees, judge(trees, cited).unwrap())
+    placed(trees, &judge(trees, cited).unwrap())
 }
 
-fn placed(trees: &Trees, judged: Judged) -> String {
-    assert_published(trees, &judged);
+fn placed(trees: &Trees, judged: &Judged) -> String {
+    assert_published(trees, judged);
     let Some(at) = judged.from else { return judged.file.level.name().to_owned() };
     String::from_utf8(at.of(&trees.trees).1.path.clone()).unwrap()
 }
@@ -374,7 +374,7 @@ fn a_tree_of_a_hundred_thousand_equal_names_costs_no_more() {
     let all: Vec<Cited> =
         (0..10_000).map(|number| declaring(&format!("/{number}/x/Makefile"), &["a"])).collect();
     let aligned = trees.align(&all);
-    assert!(all.iter().all(|cited| placed(&trees, aligned.judge(cited).unwrap()) == "missing"));
+    assert!(all.iter().all(|cited| placed(&trees, &aligned.judge(cited).unwrap()) == "missing"));
     // Too large to be a source.
     assert_eq!(found(&trees, &cited("/000007/x/Makefile")), "missing");
     refused(judge(&trees, &cited("/000008/x/Makefile")), "can't be read");

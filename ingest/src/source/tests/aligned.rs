@@ -25,7 +25,7 @@ fn check(cases: &[Case]) {
         let all: Vec<Cited> = cited.iter().map(|(path, declared, _)| cites(path, declared)).collect();
         let aligned = trees.align(&all);
         for (cites, (path, _, expected)) in all.iter().zip(*cited) {
-            assert_eq!(placed(&trees, aligned.judge(cites).unwrap()), *expected, "{what}: {path}");
+            assert_eq!(placed(&trees, &aligned.judge(cites).unwrap()), *expected, "{what}: {path}");
         }
         // Nor does the order say anything.
         let reversed: Vec<Cited> = all.iter().rev().cloned().collect();
@@ -117,12 +117,8 @@ fn a_tree_stands_where_it_was_compiled() {
             cited: &[
                 ("/ws/crates/aa/src/main.rs", "main:1", "crates/aa/src/main.rs"),
                 ("/ws/crates/bb/src/lib.rs", "other:1", "crates/bb/src/lib.rs"),
-                (
-                    "/cache/registry/src/index.crates.io-6f17d22bba15001f/memchr-2.7.4/src/lib.rs",
-                    "memchr:1",
-                    "missing",
-                ),
-                ("/root/.cargo/registry/src/i/memchr-2.7.4/src/lib.rs", "memchr:1", "missing"),
+                ("/cache/registry/src/index-6f17d22bba15001f/memchr-2.7.4/src/lib.rs", "memchr:1", "missing"),
+                ("/home/me/.cargo/registry/src/i/memchr-2.7.4/src/lib.rs", "memchr:1", "missing"),
             ],
         },
         Case {
@@ -214,7 +210,7 @@ fn without_evidence_a_tree_stands_nowhere() {
     let start = cites("/w/lib/start.S", "last:1");
     let end = Cited { md5: Md5::Known(Hasher::digest("end:\n").into()), ..cites("/w/lib/end.S", "") };
     let aligned = trees.align(&[start.clone(), end]);
-    assert_eq!(placed(&trees, aligned.judge(&start).unwrap()), "lib/start.S", "an MD5 is evidence");
+    assert_eq!(placed(&trees, &aligned.judge(&start).unwrap()), "lib/start.S", "an MD5 is evidence");
     assert_eq!(aligned.elsewhere(0, b"/w/lib/start.S"), None);
     // What a hint says where there is none.
     let aligned = trees.align(&[start]);
@@ -304,5 +300,5 @@ fn the_place_that_most_files_confirm_is_the_one() {
     let trees = open(&[tree.path()], &[]).unwrap();
     let own = Cited { is_below: true, ..cites("/w/m.c", "main:2") };
     let aligned = trees.align(&[cites("/opt/gcc/include/getopt.h", "getopt_len:1"), own.clone()]);
-    assert_eq!(placed(&trees, aligned.judge(&own).unwrap()), "m.c");
+    assert_eq!(placed(&trees, &aligned.judge(&own).unwrap()), "m.c");
 }

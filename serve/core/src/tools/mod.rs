@@ -1,7 +1,7 @@
 //! The tools that agents call: one file a tool, one registry for every host and protocol.
 //!
-//! A tool is a type: its fields are the arguments, its schema is derived from them, [`Tool::answer`] answers. Listing and
-//! calling come from the one list in [`registry!`], so a new tool is a file and a word there.
+//! A tool is a type: its fields are the arguments, its schema is derived from them, `Tool::answer` answers. Listing and
+//! calling come from the one list in `registry!`, so a new tool is a file and a word there.
 //!
 //! Some clients show the model only the structured half of an answer, others only the text, so each half is complete by itself:
 //! [`Answered::structured`] and [`Answered::text`] say the same.
